@@ -1,0 +1,309 @@
+#include "session/send_queue.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+#include <optional>
+#include <utility>
+
+namespace ntcpmsg::detail {
+namespace {
+
+// A connection not written to for this long is idle: its next message leaves at once, on the
+// sender's own thread. Within a burst messages gather instead.
+constexpr std::chrono::microseconds quiet_after{20};
+
+// Writes in a row before the writer lets others have their turn.
+constexpr int writes_per_turn = 8;
+
+constexpr std::size_t no_notification = SIZE_MAX;
+
+}  // namespace
+
+SendQueue::SendQueue(const Config& config, std::shared_ptr<IoThread> io_thread)
+    : config_(config),
+      io_thread_(std::move(io_thread)),
+      machine_(config.batch),
+      next_channel_(config.channel_base),
+      notify_at_(no_notification) {}
+
+error_code SendQueue::append(FrameHeader header, BytesView payload, const AppendOptions& options) {
+  bool ignored = false;
+  return append(header, payload, options, ignored);
+}
+
+error_code SendQueue::append(FrameHeader header,
+                             BytesView payload,
+                             const AppendOptions& options,
+                             bool& batch_completed) {
+  const std::size_t bytes = frame_header_size + payload.size();
+  TimePoint deadline{};
+  for (;;) {
+    Lock lock(lock_);
+    if (payload.size() > peer_max_message_size_) return Errc::message_too_large;
+    if (const error_code ec = refusal(options)) return ec;
+    if (options.never_refused || fits(bytes)) {
+      put(header, payload);
+      const bool on_io_thread = io_thread_->running_in_this_thread();
+      const bool idle = machine_.state() == WriteMachine::State::idle;
+      const bool quiet = idle && !on_io_thread && Clock::now() - last_write_ >= quiet_after;
+      batch_completed = buffer_.gathered() >= config_.batch.max_bytes;
+      carry_out(machine_.on_append({buffer_.gathered(), options.urgent, on_io_thread, quiet}),
+                lock);
+      return {};
+    }
+    refused_ = true;
+    lock.unlock();
+    const bool wait = options.may_wait && config_.queue.when_full == OverflowPolicy::block &&
+                      IoThread::current() == nullptr;
+    if (!wait) {
+      notify_at(low_water_mark());
+      return Errc::would_block;
+    }
+    if (deadline == TimePoint{}) {
+      deadline = std::min(options.wait_deadline,
+                          deadline_after(Clock::now(), config_.queue.block_timeout));
+    }
+    if (const error_code ec = wait_for_room(bytes, options, deadline)) return ec;
+  }
+}
+
+void SendQueue::append_frames(BytesView frames) {
+  Lock lock(lock_);
+  buffer_.append_frames(frames);
+  carry_out(machine_.on_append({.gathered = buffer_.gathered(), .on_io_thread = true}), lock);
+}
+
+error_code SendQueue::refusal(const AppendOptions& options) const noexcept {
+  if (refuse_reason_ && !options.never_refused) return refuse_reason_;
+  if (!online() && !between_sessions_ && !options.offline) return Errc::not_connected;
+  return {};
+}
+
+void SendQueue::put(FrameHeader& header, BytesView payload) {
+  header.length = static_cast<std::uint32_t>(payload.size());
+  if (header.channel == 0 && (header.flags & flag::sync) == 0) {
+    next_channel_ = config_.channel_base | ((next_channel_ + 1) & ~first_server_channel);
+    header.channel = next_channel_;
+  }
+  buffer_.append(header, payload);
+  ++messages_;
+}
+
+void SendQueue::carry_out(WriteMachine::Action action, Lock& lock) {
+  switch (action) {
+    case WriteMachine::Action::none: return;
+    case WriteMachine::Action::write: return write_until_blocked(lock);
+    case WriteMachine::Action::schedule:
+      return call_target(lock, [](WriteTarget& target) { target.schedule_flush(false); });
+    case WriteMachine::Action::schedule_delayed:
+      return call_target(lock, [](WriteTarget& target) { target.schedule_flush(true); });
+    case WriteMachine::Action::wait_writable:
+      return call_target(lock, [](WriteTarget& target) { target.wait_writable(); });
+  }
+}
+
+template <typename Call>
+void SendQueue::call_target(Lock& lock, Call call) {
+  ++target_users_;
+  WriteTarget& target = *target_;
+  lock.unlock();
+  call(target);
+  lock.lock();
+  --target_users_;
+}
+
+void SendQueue::write_until_blocked(Lock& lock) {
+  ++target_users_;
+  WriteTarget& target = *target_;
+  auto action = WriteMachine::Action::write;
+  for (int turn = 1; action == WriteMachine::Action::write; ++turn) {
+    const BytesView chunk = buffer_.next_chunk();
+    lock.unlock();
+    error_code ec;
+    const std::size_t written = chunk.empty() ? 0 : target.write_some(chunk, ec);
+    const TimePoint now = Clock::now();
+    lock.lock();
+    buffer_.consume(written);
+    last_write_ = now;
+    if (written != 0) {
+      ++writes_;
+      bytes_written_ += written;
+    }
+    if (ec && ec != boost::asio::error::would_block) {
+      // Stays in the writing state: nobody else tries, and the session is about to end.
+      lock.unlock();
+      target.write_failed(ec);
+      lock.lock();
+      break;
+    }
+    action =
+        ec ? machine_.on_blocked() : machine_.on_written(!buffer_.empty(), turn < writes_per_turn);
+    if (notification_due()) {
+      lock.unlock();
+      target.queue_drained();
+      lock.lock();
+    }
+    wake_waiters(lock);
+  }
+  if (action != WriteMachine::Action::write) carry_out(action, lock);
+  --target_users_;
+}
+
+bool SendQueue::notification_due() noexcept {
+  if (notify_at_ == no_notification || buffer_.size() > notify_at_) return false;
+  notify_at_ = no_notification;
+  return true;
+}
+
+void SendQueue::wake_waiters(Lock& lock) noexcept {
+  if (waiters_.load(std::memory_order_relaxed) == 0) return;
+  if (online() && buffer_.size() > low_water_mark()) return;
+  lock.unlock();
+  // Under the mutex, so that a waiter is either before its look at the queue or asleep.
+  waiters_mutex_.lock();
+  waiters_mutex_.unlock();
+  progress_.notify_all();
+  lock.lock();
+}
+
+template <typename Ready>
+error_code SendQueue::wait_for(TimePoint deadline, error_code on_timeout, Ready ready) {
+  std::unique_lock waiting(waiters_mutex_);
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  std::optional<error_code> result;
+  for (;;) {
+    {
+      const Lock lock(lock_);
+      result = ready();
+    }
+    if (result) break;
+    if (Clock::now() >= deadline) {
+      result = on_timeout;
+      break;
+    }
+    if (deadline == TimePoint::max()) {
+      progress_.wait(waiting);
+    } else {
+      progress_.wait_until(waiting, deadline);
+    }
+  }
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+  return *result;
+}
+
+error_code SendQueue::wait_for_room(std::size_t bytes,
+                                    const AppendOptions& options,
+                                    TimePoint deadline) {
+  return wait_for(deadline, Errc::would_block, [&]() -> std::optional<error_code> {
+    if (const error_code ec = refusal(options)) return ec;
+    if (fits(bytes)) return error_code();
+    return std::nullopt;
+  });
+}
+
+error_code SendQueue::wait_empty(TimePoint deadline) {
+  return wait_for(deadline, Errc::timed_out, [&]() -> std::optional<error_code> {
+    const bool written = buffer_.empty() && machine_.state() != WriteMachine::State::writing;
+    return written ? std::optional(error_code()) : std::nullopt;
+  });
+}
+
+void SendQueue::attach(WriteTarget& target) {
+  Lock lock(lock_);
+  target_ = &target;
+  between_sessions_ = false;
+  last_write_ = {};
+  carry_out(machine_.on_attached(!buffer_.empty()), lock);
+}
+
+void SendQueue::set_peer_limit(std::size_t max_message_size) noexcept {
+  const Lock lock(lock_);
+  peer_max_message_size_ =
+      max_message_size == 0 ? max_payload_size : std::min(max_message_size, max_payload_size);
+}
+
+void SendQueue::detach() noexcept {
+  Lock lock(lock_);
+  machine_.on_detached();
+  between_sessions_ = true;
+  // Writes never wait, so whoever is in one is out of it in a moment.
+  while (target_users_ != 0) {
+    lock.unlock();
+    ::sched_yield();
+    lock.lock();
+  }
+  target_ = nullptr;
+  notify_at_ = no_notification;
+}
+
+Leftover SendQueue::take_leftover() {
+  Lock lock(lock_);
+  between_sessions_ = false;
+  peer_max_message_size_ = max_payload_size;
+  Leftover leftover = buffer_.take_leftover();
+  wake_waiters(lock);
+  return leftover;
+}
+
+void SendQueue::put_back(Leftover leftover) {
+  const Lock lock(lock_);
+  buffer_.put_back(std::move(leftover));
+}
+
+void SendQueue::refuse(error_code reason) noexcept {
+  Lock lock(lock_);
+  refuse_reason_ = reason;
+  wake_waiters(lock);
+}
+
+void SendQueue::accept_again() noexcept {
+  const Lock lock(lock_);
+  refuse_reason_ = {};
+}
+
+void SendQueue::flush() {
+  Lock lock(lock_);
+  carry_out(machine_.on_flush(), lock);
+}
+
+void SendQueue::on_writable() {
+  Lock lock(lock_);
+  carry_out(machine_.on_writable(), lock);
+}
+
+void SendQueue::notify_at(std::size_t bytes) noexcept {
+  Lock lock(lock_);
+  notify_at_ = notify_at_ == no_notification ? bytes : std::max(notify_at_, bytes);
+  if (!online() || !notification_due()) return;
+  call_target(lock, [](WriteTarget& target) { target.queue_drained(); });
+}
+
+std::size_t SendQueue::size() const noexcept {
+  const Lock lock(lock_);
+  return buffer_.size();
+}
+
+bool SendQueue::above_high_water() const noexcept { return size() > config_.queue.high_water_mark; }
+
+bool SendQueue::take_refused() noexcept {
+  const Lock lock(lock_);
+  return std::exchange(refused_, false);
+}
+
+void SendQueue::count_unsent(std::size_t messages) noexcept {
+  const Lock lock(lock_);
+  unsent_ += messages;
+}
+
+void SendQueue::add_to(Statistics& total) const noexcept {
+  const Lock lock(lock_);
+  total.messages_sent += messages_;
+  total.bytes_sent += bytes_written_;
+  total.writes += writes_;
+  total.messages_unsent += unsent_;
+  total.bytes_queued += buffer_.size();
+}
+
+}  // namespace ntcpmsg::detail
