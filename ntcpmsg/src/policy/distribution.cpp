@@ -1,0 +1,64 @@
+#include "policy/distribution.hpp"
+
+namespace ntcpmsg::detail {
+namespace {
+
+/// Spreads keys that differ in few bits over all buckets (finaliser of MurmurHash3).
+std::uint64_t mix(std::uint64_t key) noexcept {
+  key = (key ^ key >> 33) * 0xFF51'AFD7'ED55'8CCD;
+  key = (key ^ key >> 33) * 0xC4CE'B9FE'1A85'EC53;
+  return key ^ key >> 33;
+}
+
+}  // namespace
+
+Distribution::Distribution(std::size_t links)
+    : links_(links), up_(std::make_unique<std::atomic<bool>[]>(links)) {
+  for (auto& link : key_links_) link.store(nobody, std::memory_order_relaxed);
+}
+
+std::optional<std::size_t> Distribution::next_up(std::size_t link) const noexcept {
+  for (std::size_t step = 1; step <= links_; ++step) {
+    const std::size_t candidate = (link + step) % links_;
+    if (is_up(candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+void Distribution::advance(std::size_t link) noexcept {
+  if (const auto next = next_up(link)) {
+    current_.compare_exchange_strong(link, *next, std::memory_order_relaxed);
+  }
+}
+
+std::optional<std::size_t> Distribution::for_key(std::uint64_t key) noexcept {
+  const std::uint64_t hash = mix(key);
+  auto& bucket = key_links_[hash % buckets];
+  std::uint16_t link = bucket.load(std::memory_order_acquire);
+  if (link != nobody) return link;
+  const auto chosen = next_up(static_cast<std::size_t>(hash / buckets % links_));
+  if (!chosen) return std::nullopt;
+  if (bucket.compare_exchange_strong(
+          link, static_cast<std::uint16_t>(*chosen), std::memory_order_acq_rel)) {
+    return chosen;
+  }
+  return link != nobody ? std::optional<std::size_t>(link) : chosen;
+}
+
+void Distribution::link_up(std::size_t link) noexcept {
+  if (!up_[link].exchange(true)) up_count_.fetch_add(1);
+}
+
+void Distribution::link_down(std::size_t link) noexcept {
+  if (up_[link].exchange(false)) up_count_.fetch_sub(1);
+}
+
+void Distribution::take_over(std::size_t lost, std::size_t heir) noexcept {
+  const auto to = heir < links_ ? static_cast<std::uint16_t>(heir) : nobody;
+  for (auto& bucket : key_links_) {
+    auto expected = static_cast<std::uint16_t>(lost);
+    bucket.compare_exchange_strong(expected, to, std::memory_order_acq_rel);
+  }
+}
+
+}  // namespace ntcpmsg::detail
