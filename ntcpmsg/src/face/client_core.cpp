@@ -1,0 +1,460 @@
+#include "face/client_core.hpp"
+
+#include <boost/asio/post.hpp>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "face/client_core_turn.hpp"
+#include "face/message_dispatch.hpp"
+#include "ntcpmsg/io_threads.hpp"
+
+namespace ntcpmsg::detail {
+namespace {
+
+// What a blocking `close` allows the I/O thread beyond the time for flushing.
+constexpr Milliseconds close_grace{1000};
+
+std::uint64_t jitter_seed(const ReconnectOptions& options, std::size_t link) {
+  if (options.seed) return *options.seed + link;
+  std::random_device source;
+  return (std::uint64_t{source()} << 32) ^ source();
+}
+
+ClientOptions link_options(ClientOptions options, bool is_cable) {
+  // A cable's connections come back one by one; whether the whole comes back is decided above.
+  if (is_cable) options.reconnect.enabled = true;
+  return options;
+}
+
+}  // namespace
+
+ClientCore::ClientCore(ClientLink::Target target,
+                       ClientOptions options,
+                       std::size_t links,
+                       bool is_cable)
+    : options_(std::move(options)),
+      is_cable_(is_cable),
+      io_threads_(options_.io_threads ? options_.io_threads : std::make_shared<IoThreads>(1)),
+      io_thread_(io_threads_->next()),
+      requests_(std::make_shared<RequestTable>(options_.max_requests, 0)),
+      distribution_(links),
+      request_timer_(io_thread_->context()),
+      request_timer_at_(never) {
+  options_.io_threads.reset();
+  for (std::size_t i = 0; i < links; ++i) {
+    links_.push_back(std::make_unique<ClientLink>(i,
+                                                  target,
+                                                  link_options(options_, is_cable),
+                                                  jitter_seed(options_.reconnect, i),
+                                                  io_thread_,
+                                                  requests_,
+                                                  *this));
+  }
+}
+
+AsyncOperation<error_code>::OnThrow ClientCore::exception_reporter() {
+  return [self = weak_from_this()](const std::exception_ptr& thrown) {
+    if (const auto core = self.lock()) core->report_exception(thrown);
+  };
+}
+
+void ClientCore::start() {
+  post([](ClientCore& self) { self.begin_connect(); });
+}
+
+void ClientCore::begin_connect() {
+  if (closing_ || closed_) return;
+  wanted_ = true;
+  // A cable's further connections join when the first has made it.
+  const bool only_first = is_cable_ && distribution_.up_count() == 0;
+  for (const auto& link : links_) {
+    if (link->index() > 0 && only_first) break;
+    link->start(shared_from_this());
+  }
+}
+
+error_code ClientCore::connect(Milliseconds timeout) {
+  if (io_thread_->running_in_this_thread()) {
+    return state() == ConnectionState::connected ? error_code() : Errc::would_deadlock;
+  }
+  struct Outcome {
+    OneShotEvent done;
+    error_code ec;
+  };
+  auto outcome = std::make_shared<Outcome>();
+  async_connect(timeout, [outcome](error_code ec) {
+    outcome->ec = ec;
+    outcome->done.set();
+  });
+  const auto limit = deadline_after(deadline_after(Clock::now(), timeout), close_grace);
+  return outcome->done.wait_until(limit) ? outcome->ec : error_code(Errc::timed_out);
+}
+
+void ClientCore::async_connect(Milliseconds timeout, Handler handler) {
+  auto operation = std::make_shared<Operation>(
+      std::move(handler), io_thread_->context().get_executor(), exception_reporter());
+  post([operation, timeout](ClientCore& self) {
+    self.wait_for_connection(std::move(*operation), timeout);
+  });
+}
+
+void ClientCore::wait_for_connection(Operation operation, Milliseconds timeout) {
+  if (closing_ || closed_) return operation.complete(Errc::closed);
+  if (state() == ConnectionState::connected) return operation.complete({});
+  const auto waiter = connect_waiters_.insert(
+      connect_waiters_.end(),
+      ConnectWaiter{std::move(operation), boost::asio::steady_timer(io_thread_->context())});
+  const auto give_up = [self = shared_from_this(), waiter](error_code reason) {
+    // Taken out first: completing posts, and a waiter completes once.
+    ConnectWaiters done;
+    done.splice(done.begin(), self->connect_waiters_, waiter);
+    done.front().operation.complete(reason);
+    if (!self->options_.reconnect.enabled && reason == Errc::timed_out &&
+        self->connect_waiters_.empty() && self->state() != ConnectionState::connected) {
+      self->stop_links(Errc::timed_out);
+    }
+  };
+  waiter->operation.on_cancel([self = weak_from_this(), timer = &waiter->timer] {
+    // The timer's completion tells a cancel by the user from one by `complete_waiters` by whether
+    // the waiter is still in the list.
+    if (const auto core = self.lock()) {
+      core->post([timer](ClientCore& c) {
+        for (auto& each : c.connect_waiters_) {
+          if (&each.timer == timer) each.timer.cancel();
+        }
+      });
+    }
+  });
+  waiter->timer.expires_at(deadline_after(Clock::now(), timeout));
+  waiter->timer.async_wait([self = shared_from_this(), give_up, waiter = &*waiter](error_code ec) {
+    for (const auto& each : self->connect_waiters_) {
+      if (&each != waiter) continue;
+      return give_up(ec ? error_code(boost::asio::error::operation_aborted) : Errc::timed_out);
+    }
+  });
+  begin_connect();
+}
+
+void ClientCore::complete_waiters(error_code ec) {
+  ConnectWaiters done;
+  done.swap(connect_waiters_);
+  for (auto& waiter : done) waiter.operation.complete(ec);
+}
+
+void ClientCore::disconnect() {
+  post([](ClientCore& self) {
+    if (self.closing_ || self.closed_) return;
+    self.stop_links(Errc::closed_by_user);
+    self.complete_waiters(Errc::closed_by_user);
+  });
+}
+
+void ClientCore::stop_links(error_code reason) {
+  wanted_ = false;
+  for (const auto& link : links_) link->stop(reason);
+  for (const auto& link : links_) {
+    settle(link->queue().take_leftover(), *link, std::nullopt);
+    fail_requests(*link, Errc::disconnected);
+  }
+  update_state({});
+}
+
+std::size_t ClientCore::close(Milliseconds timeout) {
+  struct Outcome {
+    OneShotEvent done;
+    std::size_t unsent = 0;
+  };
+  auto outcome = std::make_shared<Outcome>();
+  const TimePoint deadline = deadline_after(Clock::now(), timeout);
+  post([outcome, deadline](ClientCore& self) {
+    self.close_waiters_.push_back([outcome](std::size_t unsent) {
+      outcome->unsent = unsent;
+      outcome->done.set();
+    });
+    self.begin_close(deadline);
+  });
+  if (io_thread_->running_in_this_thread()) return 0;
+  outcome->done.wait_until(deadline_after(deadline, close_grace));
+  return outcome->unsent;
+}
+
+void ClientCore::begin_close(TimePoint deadline) {
+  if (closed_) return finish_close();
+  closing_ = true;
+  wanted_ = false;
+  for (const auto& link : links_) {
+    link->queue().refuse(Errc::closed);
+    link->close(deadline);
+  }
+  update_state({});
+  finish_close();
+}
+
+void ClientCore::finish_close() {
+  for (const auto& link : links_) {
+    if (link->session() != nullptr) return;
+  }
+  if (!std::exchange(closed_, true)) {
+    for (const auto& link : links_) {
+      report_unsent(link->queue().take_leftover());
+      fail_requests(*link, Errc::closed);
+    }
+    request_timer_.cancel();
+    complete_waiters(Errc::closed);
+    complete_writable_waiters(Errc::closed);
+    update_state({});
+  }
+  for (const auto& waiter : std::exchange(close_waiters_, {})) waiter(unsent_at_close_);
+}
+
+void ClientCore::shut_down() {
+  if (io_thread_->running_in_this_thread()) {
+    silenced_.store(true, std::memory_order_release);
+    const TimePoint deadline = deadline_after(Clock::now(), options_.close_timeout);
+    // The operations in flight own this object from here on.
+    post([deadline](ClientCore& self) { self.begin_close(deadline); });
+    return;
+  }
+  close(options_.close_timeout);
+  silenced_.store(true, std::memory_order_release);
+  const auto threads = std::move(io_threads_);
+}
+
+Hello ClientCore::link_hello(ClientLink& /*link*/) { return is_cable_ ? cable_.wish() : Hello{}; }
+
+bool ClientCore::link_says_hello(ClientLink& /*link*/) {
+  // With an original listener one connection has found out already.
+  return !(is_cable_ && cable_.plain());
+}
+
+void ClientCore::on_link_state(ClientLink& link, error_code ec) {
+  update_state(ec);
+  using State = ReconnectMachine::State;
+  const bool failed = ec && (link.state() == State::stopped || link.state() == State::waiting);
+  if (!failed || distribution_.up_count() != 0 || closing_) return;
+  if (is_cable_ && !options_.reconnect.enabled && link.state() == State::waiting && wanted_) {
+    stop_links(ec);
+  }
+  if (!options_.reconnect.enabled) complete_waiters(ec);
+}
+
+void ClientCore::on_link_established(ClientLink& link, Session& session) {
+  update_state({});
+  if (!is_cable_) return link_ready(link, session);
+  switch (cable_.on_established(link.index(), session.peer_hello())) {
+    case CableMachine::Action::none: return;
+    case CableMachine::Action::accept: return link_ready(link, session);
+    case CableMachine::Action::request_id: return request_cable_id(link);
+    case CableMachine::Action::reject: return link.restart(Errc::closed_by_user);
+  }
+}
+
+void ClientCore::link_ready(ClientLink& link, Session& session) {
+  const bool first = distribution_.up_count() == 0;
+  cable_id_.store(is_cable_ ? cable_.id() : 0, std::memory_order_release);
+  session.set_cable_id(cable_id());
+  distribution_.link_up(link.index());
+  if (first) remember_endpoints(&session);
+  ClientLink& home = *links_.front();
+  if (home.index() != link.index() && home.session() == nullptr) {
+    move_frames(home.queue().take_leftover(), link);
+  }
+  update_state({});
+  if (is_cable_) {
+    for (const auto& other : links_) {
+      if (other->state() == ReconnectMachine::State::stopped) other->start(shared_from_this());
+    }
+  }
+  if (!first) return;
+  complete_waiters({});
+  raise(connected);
+}
+
+void ClientCore::on_link_message(ClientLink& /*link*/, Session& session, const Frame& frame) {
+  const auto* handler = received_cache_.refresh(received);
+  if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
+  dispatch_message(
+      session, frame, handler, [this](std::string text) { report_exception(std::move(text)); });
+}
+
+void ClientCore::on_link_writable(ClientLink& link) {
+  complete_writable_waiters({});
+  if (link.queue().take_refused()) raise(writable);
+}
+
+void ClientCore::on_link_error(ClientLink& link, error_code ec, std::string text) {
+  const Endpoint remote = link.session() ? link.session()->remote_endpoint() : Endpoint();
+  raise_error({ec, remote, std::move(text), 0});
+}
+
+void ClientCore::on_link_lost(ClientLink& link, Session& /*session*/, error_code reason) {
+  const bool was_up = distribution_.is_up(link.index());
+  distribution_.link_down(link.index());
+  const auto heir = distribution_.next_up(link.index());
+  if (is_cable_) {
+    const auto founder = cable_.on_lost(link.index());
+    if (founder) request_cable_id(*links_[*founder]);
+    if (!heir) cable_id_.store(0, std::memory_order_release);
+  }
+  settle(link.queue().take_leftover(), link, heir);
+  distribution_.take_over(link.index(), heir.value_or(links_.size()));
+  fail_requests(link, Errc::disconnected);
+  if (was_up && !heir) {
+    {
+      const std::lock_guard guard(mutex_);
+      last_error_ = reason;
+    }
+    remember_endpoints(nullptr);
+    if (!options_.reconnect.enabled && wanted_) stop_links(reason);
+    update_state({});
+    complete_writable_waiters(Errc::not_connected);
+    raise(disconnected, reason);
+  }
+  if (closing_) post([](ClientCore& self) { self.finish_close(); });
+}
+
+void ClientCore::settle(Leftover leftover, ClientLink& lost, std::optional<std::size_t> heir) {
+  if (leftover.messages == 0) return;
+  if (heir) return move_frames(std::move(leftover), *links_[*heir]);
+  const bool comes_back = wanted_ && !closing_ && options_.reconnect.enabled;
+  if (comes_back && options_.offline == OfflinePolicy::queue) {
+    return keep_for_later(std::move(leftover), lost);
+  }
+  report_unsent(leftover);
+}
+
+void ClientCore::move_frames(Leftover leftover, ClientLink& to) {
+  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
+    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, to.tag());
+  });
+  if (leftover.messages != 0) to.queue().append_frames(leftover.frames.view());
+}
+
+void ClientCore::keep_for_later(Leftover leftover, ClientLink& lost) {
+  ClientLink& home = *links_.front();
+  if (&home != &lost) return move_frames(std::move(leftover), home);
+  // Requests that never left stay in flight; `fail_requests` must not see them.
+  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
+    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, kept_requests);
+  });
+  fail_requests(lost, Errc::disconnected);
+  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
+    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, home.tag());
+  });
+  home.queue().put_back(std::move(leftover));
+}
+
+void ClientCore::report_unsent(const Leftover& leftover) {
+  std::size_t count = 0;
+  // Who made a request is told by its outcome.
+  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
+    if ((header.flags & flag::sync) == 0) ++count;
+  });
+  if (count == 0) return;
+  links_.front()->queue().count_unsent(count);
+  unsent_at_close_ += count;
+  raise_error({Errc::messages_unsent, remote_endpoint(), {}, count});
+}
+
+void ClientCore::fail_requests(ClientLink& link, error_code reason) {
+  for (ReplySink* const sink : requests_->take_all(link.tag())) sink->complete(reason, {});
+}
+
+ConnectionState ClientCore::derive_state() const noexcept {
+  if (closing_ || closed_) return ConnectionState::closed;
+  if (distribution_.up_count() != 0) return ConnectionState::connected;
+  auto best = ReconnectMachine::State::stopped;
+  for (const auto& link : links_) {
+    const auto state = link->state();
+    // An established link of a cable waits for the cable's id.
+    if (state == ReconnectMachine::State::up) return ConnectionState::negotiating;
+    if (state == ReconnectMachine::State::waiting && best != ReconnectMachine::State::stopped) {
+      continue;
+    }
+    if (best == ReconnectMachine::State::waiting || state > best) best = state;
+  }
+  switch (best) {
+    case ReconnectMachine::State::stopped: return ConnectionState::disconnected;
+    case ReconnectMachine::State::resolving: return ConnectionState::resolving;
+    case ReconnectMachine::State::connecting: return ConnectionState::connecting;
+    case ReconnectMachine::State::negotiating:
+    case ReconnectMachine::State::up: return ConnectionState::negotiating;
+    case ReconnectMachine::State::waiting: return ConnectionState::waiting_to_retry;
+  }
+  return ConnectionState::disconnected;
+}
+
+void ClientCore::update_state(error_code ec) {
+  if (ec) {
+    const std::lock_guard guard(mutex_);
+    last_error_ = ec;
+  }
+  state_.store(derive_state(), std::memory_order_release);
+}
+
+void ClientCore::remember_endpoints(const Session* session) {
+  const std::lock_guard guard(mutex_);
+  remote_ = session != nullptr ? session->remote_endpoint() : Endpoint();
+  local_ = session != nullptr ? session->local_endpoint() : Endpoint();
+}
+
+error_code ClientCore::last_error() const {
+  const std::lock_guard guard(mutex_);
+  return last_error_;
+}
+
+Endpoint ClientCore::remote_endpoint() const {
+  const std::lock_guard guard(mutex_);
+  return remote_;
+}
+
+Endpoint ClientCore::local_endpoint() const {
+  const std::lock_guard guard(mutex_);
+  return local_;
+}
+
+Statistics ClientCore::statistics() const {
+  Statistics total;
+  for (const auto& link : links_) link->add_to(total);
+  return total;
+}
+
+void ClientCore::raise_error(ErrorEvent event) {
+  if (silenced_.load(std::memory_order_acquire)) return;
+  const auto handler = error.get();
+  if (!handler) return;
+  try {
+    (*handler)(event);
+  } catch (...) {
+    // There is nobody left to tell.
+  }
+}
+
+void ClientCore::report_exception(std::string text) {
+  raise_error({Errc::handler_threw, remote_endpoint(), std::move(text), 0});
+}
+
+void ClientCore::report_exception(const std::exception_ptr& thrown) {
+  report_exception(describe(thrown));
+}
+
+std::shared_ptr<ClientCore> make_client_core(ClientLink::Target target,
+                                             ClientOptions options,
+                                             std::size_t links,
+                                             bool is_cable) {
+  const auto require = [](bool condition, const char* what) {
+    if (!condition) throw system_error(Errc::invalid_argument, what);
+  };
+  require(links >= 1 && links <= 1024, "a cable has 1 to 1024 connections");
+  require(!target.host.empty(), "the host must not be empty");
+  require(options.max_message_size <= max_payload_size, "max_message_size is at most 16777215");
+  require(options.queue.high_water_mark > 0, "high_water_mark must be above 0");
+  require(options.batch.max_bytes > 0, "batch.max_bytes must be above 0");
+  require(options.max_requests > 0, "max_requests must be above 0");
+  require(options.reconnect.base.count() >= 0 && options.reconnect.cap.count() >= 0,
+          "reconnect.base and reconnect.cap must not be negative");
+  return std::make_shared<ClientCore>(std::move(target), std::move(options), links, is_cable);
+}
+
+}  // namespace ntcpmsg::detail

@@ -1,0 +1,303 @@
+// How a client sends: over which link, as message or request, and how requests end.
+
+#include <sched.h>
+
+#include <memory>
+#include <utility>
+
+#include "face/client_core.hpp"
+#include "face/client_core_turn.hpp"
+#include "wire/inner_message.hpp"
+
+namespace ntcpmsg::detail {
+namespace {
+
+// An original listener that does not answer the request for a cable id will not do so later.
+constexpr Milliseconds cable_id_timeout{5000};
+
+// Between the loss of a connection and the moment its order keys have a new one there are some
+// instructions of the I/O thread.
+constexpr int heir_patience = 10'000;
+
+}  // namespace
+
+/// The outcome of a request made with a completion token. Owns itself until completed.
+class ClientCore::AsyncReply final : public ReplySink {
+ public:
+  explicit AsyncReply(AsyncOperation<error_code, Bytes> operation)
+      : operation_(std::move(operation)) {}
+
+  void complete(error_code ec, BytesView reply) noexcept override {
+    const std::unique_ptr<AsyncReply> self(this);
+    if (ec) return operation_.complete(ec, {});
+    operation_.complete_here({}, Bytes(reply.begin(), reply.end()));
+  }
+
+  AsyncOperation<error_code, Bytes>& operation() noexcept { return operation_; }
+
+ private:
+  AsyncOperation<error_code, Bytes> operation_;
+};
+
+/// The answer of an original listener that was asked for a cable id.
+class ClientCore::CableIdReply final : public ReplySink {
+ public:
+  CableIdReply(std::weak_ptr<ClientCore> core, std::size_t link)
+      : core_(std::move(core)), link_(link) {}
+
+  void complete(error_code ec, BytesView reply) noexcept override {
+    const std::unique_ptr<CableIdReply> self(this);
+    if (const auto core = core_.lock()) core->on_cable_id(link_, reply, ec);
+  }
+
+ private:
+  std::weak_ptr<ClientCore> core_;
+  std::size_t link_;
+};
+
+AppendOptions ClientCore::append_options() const noexcept {
+  return {.offline = options_.offline == OfflinePolicy::queue};
+}
+
+FrameHeader ClientCore::message_header(std::uint32_t event) const noexcept {
+  return {.event = event, .cable_id = cable_id()};
+}
+
+error_code ClientCore::send(std::uint32_t event, BytesView payload) {
+  if (!is_cable_) {
+    return links_.front()->queue().append({.event = event}, payload, append_options());
+  }
+  return spread(message_header(event), payload);
+}
+
+error_code ClientCore::spread(const FrameHeader& header, BytesView payload) {
+  const std::size_t tries = links_.size() + 1;
+  for (std::size_t i = 0; i < tries && distribution_.up_count() != 0; ++i) {
+    const std::size_t link = distribution_.current();
+    error_code ec = Errc::not_connected;
+    if (distribution_.is_up(link)) {
+      bool batch_completed = false;
+      // Only when no connection has room does the sender wait, at the last of them.
+      ec = links_[link]->queue().append(
+          header, payload, {.may_wait = i + 1 == tries}, batch_completed);
+      if (!ec) {
+        if (batch_completed) distribution_.advance(link);
+        return {};
+      }
+    }
+    if (ec != Errc::not_connected && ec != Errc::would_block) return ec;
+    if (ec == Errc::would_block && i + 1 == tries) return ec;
+    distribution_.advance(link);
+  }
+  return send_offline(header, payload);
+}
+
+error_code ClientCore::send_offline(const FrameHeader& header, BytesView payload) {
+  SendQueue& home = links_.front()->queue();
+  const error_code ec = home.append(header, payload, append_options());
+  if (!ec && distribution_.up_count() != 0) {
+    // A connection came up in between and has missed this message.
+    post([](ClientCore& self) {
+      const auto up = self.distribution_.next_up(0);
+      ClientLink& first = *self.links_.front();
+      if (up && first.session() == nullptr) {
+        self.move_frames(first.queue().take_leftover(), *self.links_[*up]);
+      }
+    });
+  }
+  return ec;
+}
+
+error_code ClientCore::send(std::uint32_t event, BytesView payload, OrderKey key) {
+  for (int i = 0; i < heir_patience; ++i) {
+    const auto link = distribution_.for_key(key.value);
+    if (!link) return send_offline(message_header(event), payload);
+    const error_code ec = links_[*link]->queue().append(message_header(event), payload);
+    if (ec != Errc::not_connected) return ec;
+    ::sched_yield();
+  }
+  return Errc::not_connected;
+}
+
+std::size_t ClientCore::link_for_request() const noexcept {
+  std::size_t best = 0;
+  std::size_t least = SIZE_MAX;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (!distribution_.is_up(i)) continue;
+    const std::size_t waiting = links_[i]->queue().size();
+    if (waiting < least) {
+      least = waiting;
+      best = i;
+    }
+  }
+  return best;
+}
+
+error_code ClientCore::send_request(ReplySink& sink,
+                                    std::uint32_t event,
+                                    BytesView payload,
+                                    TimePoint table_deadline,
+                                    const AppendOptions& options,
+                                    std::uint32_t& channel) {
+  ClientLink& link = *links_[is_cable_ ? link_for_request() : 0];
+  const auto taken = requests_->add(sink, link.tag(), table_deadline);
+  if (!taken) return Errc::too_many_requests;
+  channel = *taken;
+  FrameHeader header = message_header(event);
+  header.flags = flag::sync;
+  header.channel = channel;
+  return link.queue().append(header, payload, options);
+}
+
+Bytes ClientCore::request(std::uint32_t event,
+                          BytesView payload,
+                          Milliseconds timeout,
+                          error_code& ec) {
+  if (io_thread_->running_in_this_thread()) {
+    ec = Errc::would_deadlock;
+    return {};
+  }
+  const TimePoint deadline = deadline_after(Clock::now(), timeout);
+  AppendOptions options = append_options();
+  options.urgent = true;
+  options.wait_deadline = deadline;
+  for (std::size_t tries = 0;; ++tries) {
+    BlockingReply sink;
+    std::uint32_t channel = 0;
+    ec = send_request(sink, event, payload, TimePoint::max(), options, channel);
+    if (!ec) {
+      sink.wait(*requests_, channel, deadline);
+      ec = sink.error();
+      return std::move(sink.reply());
+    }
+    if (channel != 0) sink.withdraw(*requests_, channel);
+    const bool another = ec == Errc::not_connected && tries < links_.size() &&
+                         distribution_.up_count() != 0 && is_cable_;
+    if (!another) return {};
+  }
+}
+
+void ClientCore::async_request(std::uint32_t event,
+                               BytesView payload,
+                               Milliseconds timeout,
+                               ReplyHandler handler) {
+  const TimePoint deadline = deadline_after(Clock::now(), timeout);
+  auto reply = std::make_unique<AsyncReply>(AsyncOperation<error_code, Bytes>(
+      std::move(handler), io_thread_->context().get_executor(), exception_reporter()));
+  const auto channel_for_cancel = std::make_shared<std::atomic<std::uint32_t>>(0);
+  reply->operation().on_cancel([self = weak_from_this(), channel_for_cancel] {
+    if (const auto core = self.lock()) core->cancel_request(channel_for_cancel->load());
+  });
+  AppendOptions options = append_options();
+  options.may_wait = false;
+  error_code ec;
+  for (std::size_t tries = 0;; ++tries) {
+    std::uint32_t channel = 0;
+    // From here on whoever takes it out of the table completes, and thereby deletes it.
+    AsyncReply& sink = *reply.release();
+    ec = send_request(sink, event, payload, deadline, options, channel);
+    if (!ec) {
+      channel_for_cancel->store(channel);
+      return watch_deadline(deadline);
+    }
+    if (channel != 0 && requests_->take(channel) == nullptr) return;
+    reply.reset(&sink);
+    const bool another = ec == Errc::not_connected && tries < links_.size() &&
+                         distribution_.up_count() != 0 && is_cable_;
+    if (!another) break;
+  }
+  reply.release()->complete(ec, {});
+}
+
+void ClientCore::cancel_request(std::uint32_t channel) {
+  if (ReplySink* const sink = requests_->take(channel)) {
+    sink->complete(boost::asio::error::operation_aborted, {});
+  }
+}
+
+void ClientCore::watch_deadline(TimePoint deadline) {
+  const Clock::rep at = deadline.time_since_epoch().count();
+  Clock::rep set = request_timer_at_.load(std::memory_order_acquire);
+  while (at < set) {
+    if (request_timer_at_.compare_exchange_weak(set, at, std::memory_order_acq_rel)) {
+      return post([](ClientCore& self) { self.arm_request_timer(); });
+    }
+  }
+}
+
+void ClientCore::arm_request_timer() {
+  const Clock::rep at = request_timer_at_.load(std::memory_order_acquire);
+  if (at == never || closed_) return;
+  request_timer_.expires_at(TimePoint(Clock::duration(at)));
+  request_timer_.async_wait([self = weak_from_this()](error_code ec) {
+    const auto core = self.lock();
+    if (!ec && core) core->on_request_timer();
+  });
+}
+
+void ClientCore::on_request_timer() {
+  request_timer_at_.store(never, std::memory_order_release);
+  for (ReplySink* const sink : requests_->take_expired(Clock::now())) {
+    sink->complete(Errc::timed_out, {});
+  }
+  const TimePoint next = requests_->earliest_deadline();
+  if (next != TimePoint::max()) watch_deadline(next);
+}
+
+void ClientCore::request_cable_id(ClientLink& link) {
+  auto reply = std::make_unique<CableIdReply>(weak_from_this(), link.index());
+  const TimePoint deadline = deadline_after(Clock::now(), cable_id_timeout);
+  const auto channel = requests_->add(*reply, link.tag(), deadline);
+  if (!channel) return link.restart(Errc::too_many_requests);
+  reply.release();
+  const FrameHeader header{
+      .flags = flag::sync | flag::inner, .event = inner_event::processor_id, .channel = *channel};
+  const auto payload = encode(ProcessorIdRequest{});
+  const error_code ec = link.queue().append(header, payload, {.never_refused = true});
+  if (!ec) return watch_deadline(deadline);
+  if (ReplySink* const sink = requests_->take(*channel)) sink->complete(ec, {});
+}
+
+void ClientCore::on_cable_id(std::size_t index, BytesView payload, error_code ec) {
+  ClientLink& link = *links_[index];
+  if (link.session() == nullptr) return;
+  const auto reply = ec ? std::nullopt : decode_processor_id_reply(payload);
+  const std::uint16_t id = reply ? reply->cable_id : 0;
+  switch (cable_.on_id(index, id)) {
+    case CableMachine::Action::accept:
+      if (!distribution_.is_up(index)) return link_ready(link, *link.session());
+      cable_id_.store(id, std::memory_order_release);
+      return;
+    case CableMachine::Action::reject: return link.restart(ec ? ec : Errc::not_supported);
+    case CableMachine::Action::none:
+    case CableMachine::Action::request_id: return;
+  }
+}
+
+void ClientCore::async_wait_writable(Handler handler) {
+  auto operation = std::make_shared<Operation>(
+      std::move(handler), io_thread_->context().get_executor(), exception_reporter());
+  post([operation](ClientCore& self) {
+    if (self.closing_ || self.closed_) return operation->complete(Errc::closed);
+    if (self.distribution_.up_count() == 0) return operation->complete(Errc::not_connected);
+    self.writable_waiters_.push_back(std::move(*operation));
+    for (const auto& link : self.links_) {
+      if (link->session()) link->queue().notify_at(link->queue().low_water_mark());
+    }
+  });
+}
+
+void ClientCore::complete_writable_waiters(error_code ec) {
+  for (auto& waiter : std::exchange(writable_waiters_, {})) waiter.complete(ec);
+}
+
+error_code ClientCore::flush(Milliseconds timeout) {
+  if (io_thread_->running_in_this_thread()) return Errc::would_deadlock;
+  const TimePoint deadline = deadline_after(Clock::now(), timeout);
+  for (const auto& link : links_) {
+    if (const error_code ec = link->queue().wait_empty(deadline)) return ec;
+  }
+  return {};
+}
+
+}  // namespace ntcpmsg::detail

@@ -1,0 +1,120 @@
+#include "ntcpmsg/message.hpp"
+
+#include <utility>
+
+#include "session/session.hpp"
+
+namespace ntcpmsg {
+
+Responder::Responder(std::weak_ptr<detail::Session> session,
+                     std::uint32_t event,
+                     std::uint16_t cable_id,
+                     std::uint32_t channel) noexcept
+    : session_(std::move(session)),
+      event_(event),
+      channel_(channel),
+      cable_id_(cable_id),
+      pending_(true) {}
+
+Responder::Responder(Responder&& other) noexcept
+    : session_(std::move(other.session_)),
+      event_(other.event_),
+      channel_(other.channel_),
+      cable_id_(other.cable_id_),
+      pending_(std::exchange(other.pending_, false)) {}
+
+Responder& Responder::operator=(Responder&& other) noexcept {
+  Responder taken(std::move(other));
+  std::swap(session_, taken.session_);
+  std::swap(event_, taken.event_);
+  std::swap(channel_, taken.channel_);
+  std::swap(cable_id_, taken.cable_id_);
+  std::swap(pending_, taken.pending_);
+  return *this;
+}
+
+Responder::~Responder() {
+  if (!pending_) return;
+  try {
+    fail("the request was dropped without an answer");
+  } catch (...) {
+    // Out of memory; the requester gets its timeout.
+  }
+}
+
+void Responder::reply(BytesView payload) {
+  error_code ec;
+  reply(payload, ec);
+  if (ec) throw system_error(ec);
+}
+
+void Responder::reply(BytesView payload, error_code& ec) {
+  if (!pending_) {
+    ec = Errc::invalid_argument;
+    return;
+  }
+  const auto session = session_.lock();
+  if (!session) {
+    pending_ = false;
+    ec = Errc::unknown_peer;
+    return;
+  }
+  ec = session->reply(event_, cable_id_, channel_, payload);
+  if (ec == Errc::message_too_large) return;
+  pending_ = false;
+  session->reply_settled();
+}
+
+void Responder::fail(std::string_view text) {
+  if (!std::exchange(pending_, false)) return;
+  const auto session = session_.lock();
+  if (!session) return;
+  session->reply_error(event_, cable_id_, channel_, text);
+  session->reply_settled();
+}
+
+std::uint32_t Message::event() const noexcept { return frame_.header.event; }
+
+std::uint8_t Message::flags() const noexcept { return frame_.header.flags; }
+
+std::uint16_t Message::cable_id() const noexcept { return frame_.header.cable_id; }
+
+std::uint32_t Message::channel() const noexcept { return frame_.header.channel; }
+
+BytesView Message::payload() const noexcept { return frame_.payload; }
+
+bool Message::wants_reply() const noexcept {
+  return (frame_.header.flags & detail::flag::sync) != 0;
+}
+
+const Endpoint& Message::remote_endpoint() const noexcept { return session_.remote_endpoint(); }
+
+SessionHandle Message::session() const noexcept {
+  return SessionHandle(session_.weak_from_this(), session_.id());
+}
+
+void Message::reply(BytesView payload) {
+  error_code ec;
+  reply(payload, ec);
+  if (ec) throw system_error(ec);
+}
+
+void Message::reply(BytesView payload, error_code& ec) {
+  if (!reply_owed()) {
+    ec = Errc::invalid_argument;
+    return;
+  }
+  const auto& header = frame_.header;
+  ec = session_.reply(header.event, header.cable_id, header.channel, payload);
+  answered_ = ec != Errc::message_too_large;
+}
+
+Responder Message::take_responder() {
+  if (!reply_owed()) return {};
+  answered_ = true;
+  session_.reply_deferred();
+  const auto& header = frame_.header;
+  return {session_.weak_from_this(), header.event, header.cable_id, header.channel};
+}
+
+}  // namespace ntcpmsg

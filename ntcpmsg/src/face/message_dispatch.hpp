@@ -1,0 +1,46 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "ntcpmsg/message.hpp"
+#include "session/session.hpp"
+
+namespace ntcpmsg::detail {
+
+/// The words of an exception, whatever its type.
+inline std::string describe(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is not a std::exception";
+  }
+}
+
+/// Gives a message to the user's handler and sees to it that a request is answered: an empty reply
+/// when the handler did not, an error when it threw. `on_throw(text)` reports the exception.
+template <typename OnThrow>
+void dispatch_message(Session& session,
+                      const Frame& frame,
+                      const std::function<void(Message&)>* handler,
+                      OnThrow on_throw) {
+  Message message(session, frame);
+  if (handler != nullptr) {
+    try {
+      (*handler)(message);
+    } catch (...) {
+      const std::string text = describe(std::current_exception());
+      if (message.reply_owed()) {
+        const FrameHeader& header = frame.header;
+        session.reply_error(header.event, header.cable_id, header.channel, text);
+      }
+      return on_throw(text);
+    }
+  }
+  if (message.reply_owed()) message.reply({});
+}
+
+}  // namespace ntcpmsg::detail
