@@ -14,7 +14,10 @@ std::span<std::byte> InboundTail::prepare(std::span<std::byte> shared) {
   }
   shared_ = {};
   const std::size_t missing = needed_ > have ? needed_ - have : least_growth;
-  const std::size_t room = std::min(missing, std::max(have, least_growth));
+  // To ask for a little more than is there would double the memory long before it is used.
+  const std::size_t there = bytes_.room();
+  const std::size_t wanted = there >= least_read ? there : std::max(have, least_growth);
+  const std::size_t room = std::min(missing, wanted);
   return {bytes_.prepare(room), room};
 }
 

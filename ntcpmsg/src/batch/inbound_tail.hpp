@@ -28,12 +28,16 @@ class InboundTail {
   /// The bytes kept.
   BytesView pending() const noexcept { return bytes_.view(); }
   bool empty() const noexcept { return bytes_.empty(); }
+  /// Bytes of memory held: at most twice what arrived of the frame, and 128 KiB.
+  std::size_t capacity() const noexcept { return bytes_.capacity(); }
   void release() noexcept { bytes_.release(); }
 
  private:
   // Copying more than this per read would make a large frame that trickles in quadratic work.
   static constexpr std::size_t most_copied = 16 * 1024;
   static constexpr std::size_t least_growth = 64 * 1024;
+  // Room worth a read of its own before the memory grows.
+  static constexpr std::size_t least_read = 16 * 1024;
 
   ByteBuffer bytes_;
   std::size_t needed_ = 0;

@@ -54,6 +54,12 @@ class WriteMachine {
 
   State state() const noexcept { return state_; }
 
+  /// True when a message that brings the gathered bytes to this many needs nobody to act: the short
+  /// way of most messages in a burst.
+  bool lets_gather(std::size_t gathered) const noexcept {
+    return state_ >= State::scheduled && gathered < options_.max_bytes;
+  }
+
   Action on_attached(bool something_waits) noexcept;
   void on_detached() noexcept { state_ = State::offline; }
   Action on_append(const Append& append) noexcept;

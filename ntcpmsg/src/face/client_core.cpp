@@ -212,8 +212,11 @@ void ClientCore::shut_down() {
   if (io_thread_->running_in_this_thread()) {
     silenced_.store(true, std::memory_order_release);
     const TimePoint deadline = deadline_after(Clock::now(), options_.close_timeout);
-    // The operations in flight own this object from here on.
-    post([deadline](ClientCore& self) { self.begin_close(deadline); });
+    post([deadline](ClientCore& self) {
+      // Sessions do not own their client: it owns itself until `finish_close`.
+      self.close_waiters_.emplace_back([core = self.shared_from_this()](std::size_t) {});
+      self.begin_close(deadline);
+    });
     return;
   }
   close(options_.close_timeout);

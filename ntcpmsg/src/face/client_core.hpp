@@ -47,6 +47,11 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   /// For the destructor of the face.
   void shut_down();
 
+  /// Sends a message that needs nobody to act, as most in a burst; false when it has to go by
+  /// `send`. Apart, because handing an error code through costs as much as the rest.
+  bool send_in_burst(std::uint32_t event, BytesView payload) {
+    return !is_cable_ && links_.front()->queue().append_in_burst(event, 0, payload);
+  }
   error_code send(std::uint32_t event, BytesView payload);
   error_code send(std::uint32_t event, BytesView payload, OrderKey key);
   /// On `Errc::remote_error` the result is the peer's text.

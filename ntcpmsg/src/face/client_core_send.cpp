@@ -76,6 +76,7 @@ error_code ClientCore::spread(const FrameHeader& header, BytesView payload) {
     const std::size_t link = distribution_.current();
     error_code ec = Errc::not_connected;
     if (distribution_.is_up(link)) {
+      if (links_[link]->queue().append_in_burst(header.event, header.cable_id, payload)) return {};
       bool batch_completed = false;
       // Only when no connection has room does the sender wait, at the last of them.
       ec = links_[link]->queue().append(

@@ -72,7 +72,10 @@ std::vector<Endpoint> ListenerCore::local_endpoints() const {
   return endpoints;
 }
 
-std::shared_ptr<IoThread> ListenerCore::next_io_thread() { return io_threads_->next(); }
+std::shared_ptr<IoThread> ListenerCore::next_io_thread() {
+  const std::lock_guard guard(mutex_);
+  return io_threads_ ? io_threads_->next() : nullptr;
+}
 
 void ListenerCore::on_accepted(boost::asio::ip::tcp::socket socket,
                                std::shared_ptr<IoThread> io_thread) {
@@ -99,7 +102,6 @@ void ListenerCore::open_session(boost::asio::ip::tcp::socket socket,
                        .channel_base = first_server_channel,
                        .max_message_size = options_.max_message_size,
                        .answer_hello = options_.hello,
-                       .batch_delay = options_.batch.max_delay,
                        .max_deferred_replies = options_.max_deferred_replies,
                        .linger_timeout = options_.linger_timeout};
   auto queue = std::make_shared<SendQueue>(
@@ -263,7 +265,9 @@ void ListenerCore::shut_down() {
   silenced_ = true;
   // In a handler the sessions that still flush keep this object, and with it the threads.
   if (in_handler) return;
-  const auto threads = std::move(io_threads_);
+  std::shared_ptr<IoThreads> threads;
+  const std::lock_guard guard(mutex_);
+  threads = std::move(io_threads_);
 }
 
 std::size_t ListenerCore::broadcast(std::uint32_t event, BytesView payload) {

@@ -89,6 +89,8 @@ bool Message::wants_reply() const noexcept {
 
 const Endpoint& Message::remote_endpoint() const noexcept { return session_.remote_endpoint(); }
 
+std::uint64_t Message::session_id() const noexcept { return session_.id(); }
+
 SessionHandle Message::session() const noexcept {
   return SessionHandle(session_.weak_from_this(), session_.id());
 }

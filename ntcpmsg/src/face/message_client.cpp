@@ -71,10 +71,13 @@ void MessageClient::disconnect() { core_->disconnect(); }
 std::size_t MessageClient::close(Milliseconds timeout) { return core_->close(timeout); }
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload) {
+  if (core_->send_in_burst(event, payload)) return;
   check(core_->send(event, payload));
 }
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload, error_code& ec) {
+  ec.clear();
+  if (core_->send_in_burst(event, payload)) return;
   ec = core_->send(event, payload);
 }
 

@@ -31,10 +31,8 @@ CableMachine::Action CableMachine::on_established(std::size_t link,
 
 CableMachine::Action CableMachine::on_id(std::size_t link, std::uint16_t id) {
   if (founder_ != link) return Action::none;
-  if (id == 0) {
-    founder_.reset();
-    return Action::reject;
-  }
+  // It stays the founder until it is gone, so that then another one asks.
+  if (id == 0 || token_) return Action::reject;
   id_ = id;
   members_.insert(link);
   return Action::accept;
@@ -49,7 +47,7 @@ std::optional<std::size_t> CableMachine::on_lost(std::size_t link) {
     token_.reset();
     return std::nullopt;
   }
-  if (!founder_lost) return std::nullopt;
+  if (!founder_lost || token_) return std::nullopt;
   founder_ = *members_.begin();
   return founder_;
 }

@@ -159,8 +159,7 @@ void ClientLink::open_session() {
                        .link = tag(),
                        .max_message_size = options_.max_message_size,
                        .hello_timeout = options_.hello_timeout,
-                       .answer_hello = false,
-                       .batch_delay = options_.batch.max_delay};
+                       .answer_hello = false};
   if (options_.hello && owner_.link_says_hello(*this)) {
     Hello hello = owner_.link_hello(*this);
     hello.features = feature::all;

@@ -28,8 +28,9 @@ std::optional<std::uint32_t> RequestTable::add(ReplySink& sink, Link link, TimeP
   const std::lock_guard guard(lock_);
   if (in_flight_ >= max_requests_) return std::nullopt;
   if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
+    free_.reserve(slots_.capacity());
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
@@ -51,7 +52,7 @@ ReplySink* RequestTable::release(Slot& slot) noexcept {
   const auto index = static_cast<std::uint32_t>(&slot - slots_.data());
   slot.generation = (slot.generation + 1U) & generation_mask;
   deadlines_.remove(index);
-  // Cannot throw: every slot's number came out of this vector, whose capacity stays.
+  // Cannot throw: `add` made room for the numbers of all slots.
   free_.push_back(index);
   --in_flight_;
   return std::exchange(slot.sink, nullptr);

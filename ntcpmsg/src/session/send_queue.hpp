@@ -22,8 +22,8 @@ namespace ntcpmsg::detail {
 class WriteTarget {
  public:
   virtual std::size_t write_some(BytesView bytes, error_code& ec) noexcept = 0;
-  /// Have the I/O thread call `flush`, soon or after the batch delay.
-  virtual void schedule_flush(bool delayed) = 0;
+  /// Have the I/O thread call `flush` after `delay`.
+  virtual void schedule_flush(std::chrono::microseconds delay) = 0;
   /// Have the I/O thread call `on_writable` when the peer takes more.
   virtual void wait_writable() = 0;
   /// The connection is broken. Must not call back at once.
@@ -73,6 +73,23 @@ class SendQueue {
                     BytesView payload,
                     const AppendOptions& options,
                     bool& batch_completed);
+  /// The short way of a message in a burst, which nobody needs to act on. False, with nothing
+  /// done, when it has to go the long way.
+  bool append_in_burst(std::uint32_t event, std::uint16_t cable_id, BytesView payload) {
+    const std::size_t bytes = frame_header_size + payload.size();
+    const std::lock_guard guard(lock_);
+    if (!machine_.lets_gather(buffer_.gathered() + bytes) || !fits(bytes) || refuse_reason_ ||
+        payload.size() > peer_max_message_size_) {
+      return false;
+    }
+    buffer_.append({.event = event,
+                    .cable_id = cable_id,
+                    .channel = next_message_number(),
+                    .length = static_cast<std::uint32_t>(payload.size())},
+                   payload);
+    ++messages_;
+    return true;
+  }
   /// Appends whole frames that another queue had accepted, whatever room there is. I/O thread.
   void append_frames(BytesView frames);
 
@@ -117,8 +134,14 @@ class SendQueue {
   }
   bool online() const noexcept { return machine_.state() != WriteMachine::State::offline; }
   error_code refusal(const AppendOptions& options) const noexcept;
-  void put(FrameHeader& header, BytesView payload);
+  /// Remembers it, and tells the target when there is room again.
+  error_code refuse_for_lack_of_room();
+  std::uint32_t next_message_number() noexcept {
+    return next_channel_ = config_.channel_base | ((next_channel_ + 1) & ~first_server_channel);
+  }
+  void put(FrameHeader header, BytesView payload);
   void carry_out(WriteMachine::Action action, Lock& lock);
+  void schedule_flush(std::chrono::microseconds delay, Lock& lock);
   void write_until_blocked(Lock& lock);
   bool notification_due() noexcept;
   void wake_waiters(Lock& lock) noexcept;
@@ -142,6 +165,10 @@ class SendQueue {
   std::uint32_t target_users_ = 0;
   bool between_sessions_ = false;
   bool refused_ = false;
+  /// The I/O thread was told to flush and has not done so yet.
+  bool flush_pending_ = false;
+  /// Batches that senders wrote themselves since the last flush.
+  std::uint32_t batches_written_ = 0;
   error_code refuse_reason_;
   std::size_t notify_at_;
   TimePoint last_write_{};

@@ -119,7 +119,7 @@ void Session::end(error_code reason) {
   stream_->shutdown();
   if (!was_negotiating) queue_->detach();
   timer_.cancel();
-  if (batch_timer_) batch_timer_->cancel();
+  if (flush_timer_) flush_timer_->cancel();
   stream_->close();
   if (const auto owner = owner_.lock()) owner->on_closed(*this, reason);
 }
@@ -203,23 +203,26 @@ std::size_t Session::write_some(BytesView bytes, error_code& ec) noexcept {
   return stream_->write_some(bytes, ec);
 }
 
-void Session::schedule_flush(bool delayed) {
-  if (delayed) {
-    return post([](Session& self) {
-      if (self.phase_ == Phase::ended) return;
-      if (!self.batch_timer_) self.batch_timer_.emplace(self.io_thread_->context());
-      self.batch_timer_->expires_after(self.config_.batch_delay);
-      self.batch_timer_->async_wait([session = self.shared_from_this()](error_code ec) {
-        if (!ec) session->queue_->flush();
-      });
-    });
-  }
-  if (io_thread_->running_in_this_thread() && turn_owner_ != nullptr) {
+void Session::schedule_flush(std::chrono::microseconds delay) {
+  const bool here = io_thread_->running_in_this_thread();
+  if (here && delay.count() == 0 && turn_owner_ != nullptr) {
     flush_wanted_ = true;
     return;
   }
-  post([](Session& self) {
-    if (self.phase_ != Phase::ended) self.queue_->flush();
+  if (here && delay.count() != 0) return flush_later(delay);
+  post([delay](Session& self) {
+    if (self.phase_ == Phase::ended) return;
+    if (delay.count() != 0) return self.flush_later(delay);
+    self.queue_->flush();
+  });
+}
+
+void Session::flush_later(std::chrono::microseconds delay) {
+  if (phase_ == Phase::ended) return;
+  if (!flush_timer_) flush_timer_.emplace(io_thread_->context());
+  flush_timer_->expires_after(delay);
+  flush_timer_->async_wait([self = shared_from_this()](error_code ec) {
+    if (!ec && self->phase_ != Phase::ended) self->queue_->flush();
   });
 }
 

@@ -36,7 +36,6 @@ struct SessionConfig {
   Milliseconds hello_timeout{500};
   /// Answer the peer's hello.
   bool answer_hello = true;
-  std::chrono::microseconds batch_delay{0};
   std::size_t max_deferred_replies = 65'536;
   /// After the peer's end of stream: answer what it asked before that, for up to this long. 0: the
   /// session ends with the peer's stream.
@@ -118,7 +117,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void on_writable(error_code ec) override;
 
   std::size_t write_some(BytesView bytes, error_code& ec) noexcept override;
-  void schedule_flush(bool delayed) override;
+  void schedule_flush(std::chrono::microseconds delay) override;
   void wait_writable() override;
   void write_failed(error_code ec) override;
   void queue_drained() override;
@@ -155,6 +154,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void begin_close(CloseOptions options);
   void try_finish();
   void end(error_code reason);
+  void flush_later(std::chrono::microseconds delay);
   void arm_timer(TimePoint deadline);
   void on_timer();
 
@@ -170,7 +170,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   std::optional<Hello> peer_hello_;
   boost::asio::steady_timer timer_;
   TimePoint timer_deadline_ = TimePoint::max();
-  std::optional<boost::asio::steady_timer> batch_timer_;
+  std::optional<boost::asio::steady_timer> flush_timer_;
 
   Phase phase_ = Phase::negotiating;
   // Set during a turn, so that handlers find their owner alive; null outside.

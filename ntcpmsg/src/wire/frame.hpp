@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "base/byte_order.hpp"
 #include "ntcpmsg/bytes.hpp"
 #include "ntcpmsg/error.hpp"
 #include "ntcpmsg/policies.hpp"
@@ -42,12 +45,41 @@ struct Frame {
   BytesView payload;
 };
 
+// The 16 bytes are handled as two big-endian words:
+//   sync(16) flags(8) event(32) cable high(8) | cable low(8) channel(32) length(24)
+
 /// Writes the 16 header bytes.
-void encode_header(const FrameHeader& header, std::byte* to) noexcept;
+inline void encode_header(const FrameHeader& header, std::byte* to) noexcept {
+  assert(header.length <= max_payload_size);
+  const std::uint64_t first = std::uint64_t{frame_sync_word} << 48 |
+                              std::uint64_t{header.flags} << 40 | std::uint64_t{header.event} << 8 |
+                              header.cable_id >> 8U;
+  const std::uint64_t second = std::uint64_t{header.cable_id & 0xFFU} << 56 |
+                               std::uint64_t{header.channel} << 24 | header.length;
+  store_big(to, first);
+  store_big(to + 8, second);
+}
+
+/// Reads them; the sync word is not checked.
+inline FrameHeader decode_header(const std::byte* from) noexcept {
+  const auto first = load_big<std::uint64_t>(from);
+  const auto second = load_big<std::uint64_t>(from + 8);
+  FrameHeader header;
+  header.flags = static_cast<std::uint8_t>(first >> 40);
+  header.event = static_cast<std::uint32_t>(first >> 8);
+  header.cable_id = static_cast<std::uint16_t>((first & 0xFF) << 8 | second >> 56);
+  header.channel = static_cast<std::uint32_t>(second >> 24);
+  header.length = static_cast<std::uint32_t>(second & 0xFFFFFF);
+  return header;
+}
 
 /// Writes header and payload, `frame_header_size + payload.size()` bytes. `header.length` must be
 /// the payload's size.
-void encode_frame(const FrameHeader& header, BytesView payload, std::byte* to) noexcept;
+inline void encode_frame(const FrameHeader& header, BytesView payload, std::byte* to) noexcept {
+  assert(header.length == payload.size());
+  encode_header(header, to);
+  if (!payload.empty()) std::memcpy(to + frame_header_size, payload.data(), payload.size());
+}
 
 struct DecodeResult {
   /// Frames stored in `out`.
@@ -67,11 +99,6 @@ DecodeResult decode_frames(BytesView in,
                            std::size_t max_message_size) noexcept;
 
 /// Calls `visit(header, frame_bytes)` for each frame of a well-formed run of whole frames.
-template <typename Visitor>
-void for_each_frame(BytesView frames, Visitor&& visit);
-
-FrameHeader decode_header(const std::byte* from) noexcept;
-
 template <typename Visitor>
 void for_each_frame(BytesView frames, Visitor&& visit) {
   while (!frames.empty()) {
