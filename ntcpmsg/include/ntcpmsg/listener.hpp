@@ -82,8 +82,9 @@ class Listener {
     /// Requests whose deferred answer was still owed.
     std::size_t replies_owed = 0;
   };
-  /// Stops accepting, handles what was received, waits for deferred replies, lets all queued
-  /// messages leave, and closes; cuts what is left after `timeout`. The listener is closed then.
+  /// Stops accepting, handles what was received (up to the first moment a client's socket has
+  /// nothing more to read), waits for deferred replies, lets all queued messages leave, and closes;
+  /// cuts what is left after `timeout`. The listener is closed then; `statistics` stays valid.
   /// Inside a handler it fails with `Errc::would_deadlock`.
   DrainResult drain(Milliseconds timeout);
   DrainResult drain(Milliseconds timeout, error_code& ec);
@@ -96,7 +97,8 @@ class Listener {
   void push(std::uint16_t cable_id, std::uint32_t event, BytesView payload);
   void push(std::uint16_t cable_id, std::uint32_t event, BytesView payload, error_code& ec);
   /// Sends to every client: once to each connection without a cable and once to each cable. Never
-  /// waits: a client whose queue is full is passed over. Returns how many it was queued for.
+  /// waits: a client whose queue is full is passed over (`on_writable` tells when it has room
+  /// again). Returns for how many clients it was queued.
   std::size_t broadcast(std::uint32_t event, BytesView payload);
 
   std::vector<SessionHandle> sessions() const;

@@ -75,6 +75,8 @@ class Message {
   bool wants_reply() const noexcept;
 
   const Endpoint& remote_endpoint() const noexcept;
+  /// Number of the session it came over, as `SessionHandle::id`; cheaper than `session()`.
+  std::uint64_t session_id() const noexcept;
   SessionHandle session() const noexcept;
 
   /// Answers the request. The reply leaves with the others of this turn. When a handler returns

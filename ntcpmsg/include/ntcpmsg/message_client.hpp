@@ -137,7 +137,8 @@ class MessageClient {
   }
 
   /// Completes with `void(error_code)` when the queue is at most half full, or with
-  /// `Errc::not_connected` or `Errc::closed`.
+  /// `Errc::not_connected` or `Errc::closed`. A message larger than half of the high-water mark may
+  /// still find no room then.
   template <typename CompletionToken>
   auto async_wait_writable(CompletionToken&& token) {
     return boost::asio::async_initiate<CompletionToken, void(error_code)>(

@@ -52,7 +52,8 @@ struct ClientOptions {
   Milliseconds hello_timeout{500};
   /// How long the destructor lets queued messages leave before it cuts the connection.
   Milliseconds close_timeout{2000};
-  /// Requests in flight at the same time; one more fails with `Errc::too_many_requests`.
+  /// Requests in flight at the same time, at most 65,534 (more is cut to that); one more fails with
+  /// `Errc::too_many_requests`.
   std::size_t max_requests = 65'534;
   /// Threads to run on, shareable among clients and listeners; unset: one thread of its own.
   std::shared_ptr<IoThreads> io_threads;

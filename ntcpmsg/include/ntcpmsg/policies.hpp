@@ -18,7 +18,7 @@ inline constexpr Milliseconds no_timeout = Milliseconds::max();
 /// When messages that gathered leave together.
 struct BatchOptions {
   /// A batch of this many bytes is written at once, by the thread that completed it.
-  std::size_t max_bytes = 64 * 1024;
+  std::size_t max_bytes = std::size_t{64} * 1024;
   /// How long a message may wait for company. 0: an idle connection sends at once, and what is
   /// appended while a write is under way leaves with the next one.
   std::chrono::microseconds max_delay{0};
@@ -37,7 +37,7 @@ enum class OverflowPolicy {
 struct QueueOptions {
   /// Bytes (headers included) that may wait to be written. One larger message is accepted when the
   /// queue is empty.
-  std::size_t high_water_mark = 4 * 1024 * 1024;
+  std::size_t high_water_mark = std::size_t{4} * 1024 * 1024;
   OverflowPolicy when_full = OverflowPolicy::block;
   /// Longest wait of a sending call for room, with `OverflowPolicy::block`.
   Milliseconds block_timeout = std::chrono::seconds(30);

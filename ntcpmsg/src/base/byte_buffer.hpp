@@ -24,6 +24,8 @@ class ByteBuffer {
 
   std::size_t size() const noexcept { return end_ - begin_; }
   std::size_t capacity() const noexcept { return capacity_; }
+  /// Bytes that can be prepared without moving the contents.
+  std::size_t room() const noexcept { return capacity_ - end_; }
   bool empty() const noexcept { return begin_ == end_; }
   BytesView view() const noexcept { return {memory_.get() + begin_, size()}; }
 

@@ -56,6 +56,7 @@ void Acceptor::accept() {
   const auto events = events_.lock();
   if (!events || !acceptor_.is_open()) return;
   auto target = events->next_io_thread();
+  if (!target) return;
   auto& context = target->context();
   acceptor_.async_accept(context,
                          [self = shared_from_this(), target = std::move(target)](

@@ -15,7 +15,7 @@ namespace ntcpmsg::detail {
 /// Whom an acceptor tells. Called on the acceptor's I/O thread.
 class AcceptorEvents {
  public:
-  /// The I/O thread of the next connection.
+  /// The I/O thread of the next connection; null when there will be none.
   virtual std::shared_ptr<IoThread> next_io_thread() = 0;
   virtual void on_accepted(boost::asio::ip::tcp::socket socket,
                            std::shared_ptr<IoThread> io_thread) = 0;

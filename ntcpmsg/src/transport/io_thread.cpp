@@ -7,6 +7,10 @@ namespace {
 
 thread_local IoThread* current_thread = nullptr;
 
+// For what is ready when the loop ends. Only a user's handler that calls for itself again and again
+// needs more.
+constexpr std::chrono::seconds wind_up_time{1};
+
 }  // namespace
 
 IoThread::IoThread(std::size_t index)
@@ -21,10 +25,19 @@ void IoThread::start() {
   thread_ = std::thread([self = shared_from_this()]() mutable {
     current_thread = self.get();
     self->context_.run();
+    self->wind_up();
     self->finished_.set();
     current_thread = nullptr;
     self.reset();
   });
+}
+
+void IoThread::wind_up() {
+  context_.restart();
+  const TimePoint deadline = Clock::now() + wind_up_time;
+  while (Clock::now() < deadline && context_.poll_one() != 0) {
+  }
+  context_.shutdown();
 }
 
 void IoThread::stop(TimePoint deadline) {

@@ -34,8 +34,17 @@ class IoThread : public std::enable_shared_from_this<IoThread> {
  private:
   static constexpr std::size_t read_buffer_size = 256 * 1024;
 
+  struct Context : boost::asio::io_context {
+    using io_context::io_context;
+    using io_context::shutdown;
+  };
+
+  /// The end of the loop. What is ready still runs, so that whatever ended is told of; what waits
+  /// is thrown away: it owns clients and sessions, and they own this loop.
+  void wind_up();
+
   std::size_t index_;
-  boost::asio::io_context context_{1};
+  Context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::unique_ptr<std::byte[]> read_buffer_;
   OneShotEvent finished_;
