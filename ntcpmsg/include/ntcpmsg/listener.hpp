@@ -96,8 +96,9 @@ class Listener {
   /// Sends a message to a cable, always over the same connection of it as long as that lives.
   void push(std::uint16_t cable_id, std::uint32_t event, BytesView payload);
   void push(std::uint16_t cable_id, std::uint32_t event, BytesView payload, error_code& ec);
-  /// Sends to every client: once to each connection without a cable and once to each cable. Never
-  /// waits: a client whose queue is full is passed over (`on_writable` tells when it has room
+  /// Sends to every client: once to each connection without a cable and once to each cable (a
+  /// connection just accepted has not told yet that it belongs to one, and is sent to as well).
+  /// Never waits: a client whose queue is full is passed over (`on_writable` tells when it has room
   /// again). Returns for how many clients it was queued.
   std::size_t broadcast(std::uint32_t event, BytesView payload);
 

@@ -93,8 +93,9 @@ class MessageClient {
         timeout);
   }
 
-  /// Cuts the connection and stops reconnecting. Messages still queued are reported by the error
-  /// event `Errc::messages_unsent`. May be followed by `connect`.
+  /// Cuts the connection and stops reconnecting; inside a handler, when that has returned. Messages
+  /// still queued are reported by the error event `Errc::messages_unsent`. May be followed by
+  /// `connect`.
   void disconnect();
 
   /// Lets queued messages leave for up to `timeout`, then closes for good and waits until no

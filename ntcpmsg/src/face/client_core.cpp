@@ -40,6 +40,7 @@ ClientCore::ClientCore(ClientLink::Target target,
       requests_(std::make_shared<RequestTable>(options_.max_requests, 0)),
       distribution_(links),
       request_timer_(io_thread_->context()),
+      close_timer_(io_thread_->context()),
       request_timer_at_(never) {
   options_.io_threads.reset();
   for (std::size_t i = 0; i < links; ++i) {
@@ -143,11 +144,16 @@ void ClientCore::complete_waiters(error_code ec) {
 }
 
 void ClientCore::disconnect() {
-  post([](ClientCore& self) {
-    if (self.closing_ || self.closed_) return;
-    self.stop_links(Errc::closed_by_user);
-    self.complete_waiters(Errc::closed_by_user);
+  auto done = std::make_shared<OneShotEvent>();
+  post([done](ClientCore& self) {
+    if (!self.closing_ && !self.closed_) {
+      self.stop_links(Errc::closed_by_user);
+      self.complete_waiters(Errc::closed_by_user);
+    }
+    done->set();
   });
+  if (io_thread_->running_in_this_thread()) return;
+  done->wait_until(deadline_after(Clock::now(), options_.close_timeout));
 }
 
 void ClientCore::stop_links(error_code reason) {
@@ -183,11 +189,32 @@ void ClientCore::begin_close(TimePoint deadline) {
   if (closed_) return finish_close();
   closing_ = true;
   wanted_ = false;
-  for (const auto& link : links_) {
-    link->queue().refuse(Errc::closed);
-    link->close(deadline);
-  }
+  close_deadline_ = std::min(close_deadline_, deadline);
+  for (const auto& link : links_) link->queue().refuse(Errc::closed);
   update_state({});
+  close_timer_.expires_at(close_deadline_);
+  close_timer_.async_wait([self = shared_from_this()](error_code ec) {
+    if (!ec) self->say_goodbye();
+  });
+  continue_close();
+}
+
+void ClientCore::continue_close() {
+  bool something_waits = false;
+  for (const auto& link : links_) {
+    if (!distribution_.is_up(link->index())) {
+      link->close(close_deadline_);
+    } else if (link->queue().size() != 0) {
+      something_waits = true;
+      link->queue().notify_at(0);
+    }
+  }
+  if (!something_waits) say_goodbye();
+}
+
+void ClientCore::say_goodbye() {
+  if (closed_) return;
+  for (const auto& link : links_) link->close(close_deadline_);
   finish_close();
 }
 
@@ -201,6 +228,7 @@ void ClientCore::finish_close() {
       fail_requests(*link, Errc::closed);
     }
     request_timer_.cancel();
+    close_timer_.cancel();
     complete_waiters(Errc::closed);
     complete_writable_waiters(Errc::closed);
     update_state({});
@@ -224,152 +252,14 @@ void ClientCore::shut_down() {
   const auto threads = std::move(io_threads_);
 }
 
-Hello ClientCore::link_hello(ClientLink& /*link*/) { return is_cable_ ? cable_.wish() : Hello{}; }
-
-bool ClientCore::link_says_hello(ClientLink& /*link*/) {
-  // With an original listener one connection has found out already.
-  return !(is_cable_ && cable_.plain());
-}
-
-void ClientCore::on_link_state(ClientLink& link, error_code ec) {
-  update_state(ec);
-  using State = ReconnectMachine::State;
-  const bool failed = ec && (link.state() == State::stopped || link.state() == State::waiting);
-  if (!failed || distribution_.up_count() != 0 || closing_) return;
-  if (is_cable_ && !options_.reconnect.enabled && link.state() == State::waiting && wanted_) {
-    stop_links(ec);
-  }
-  if (!options_.reconnect.enabled) complete_waiters(ec);
-}
-
-void ClientCore::on_link_established(ClientLink& link, Session& session) {
-  update_state({});
-  if (!is_cable_) return link_ready(link, session);
-  switch (cable_.on_established(link.index(), session.peer_hello())) {
-    case CableMachine::Action::none: return;
-    case CableMachine::Action::accept: return link_ready(link, session);
-    case CableMachine::Action::request_id: return request_cable_id(link);
-    case CableMachine::Action::reject: return link.restart(Errc::closed_by_user);
-  }
-}
-
-void ClientCore::link_ready(ClientLink& link, Session& session) {
-  const bool first = distribution_.up_count() == 0;
-  cable_id_.store(is_cable_ ? cable_.id() : 0, std::memory_order_release);
-  session.set_cable_id(cable_id());
-  distribution_.link_up(link.index());
-  if (first) remember_endpoints(&session);
-  ClientLink& home = *links_.front();
-  if (home.index() != link.index() && home.session() == nullptr) {
-    move_frames(home.queue().take_leftover(), link);
-  }
-  update_state({});
-  if (is_cable_) {
-    for (const auto& other : links_) {
-      if (other->state() == ReconnectMachine::State::stopped) other->start(shared_from_this());
-    }
-  }
-  if (!first) return;
-  complete_waiters({});
-  raise(connected);
-}
-
-void ClientCore::on_link_message(ClientLink& /*link*/, Session& session, const Frame& frame) {
-  const auto* handler = received_cache_.refresh(received);
-  if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
-  dispatch_message(
-      session, frame, handler, [this](std::string text) { report_exception(std::move(text)); });
-}
-
-void ClientCore::on_link_writable(ClientLink& link) {
-  complete_writable_waiters({});
-  if (link.queue().take_refused()) raise(writable);
-}
-
-void ClientCore::on_link_error(ClientLink& link, error_code ec, std::string text) {
-  const Endpoint remote = link.session() ? link.session()->remote_endpoint() : Endpoint();
-  raise_error({ec, remote, std::move(text), 0});
-}
-
-void ClientCore::on_link_lost(ClientLink& link, Session& /*session*/, error_code reason) {
-  const bool was_up = distribution_.is_up(link.index());
-  distribution_.link_down(link.index());
-  const auto heir = distribution_.next_up(link.index());
-  if (is_cable_) {
-    const auto founder = cable_.on_lost(link.index());
-    if (founder) request_cable_id(*links_[*founder]);
-    if (!heir) cable_id_.store(0, std::memory_order_release);
-  }
-  settle(link.queue().take_leftover(), link, heir);
-  distribution_.take_over(link.index(), heir.value_or(links_.size()));
-  fail_requests(link, Errc::disconnected);
-  if (was_up && !heir) {
-    {
-      const std::lock_guard guard(mutex_);
-      last_error_ = reason;
-    }
-    remember_endpoints(nullptr);
-    if (!options_.reconnect.enabled && wanted_) stop_links(reason);
-    update_state({});
-    complete_writable_waiters(Errc::not_connected);
-    raise(disconnected, reason);
-  }
-  if (closing_) post([](ClientCore& self) { self.finish_close(); });
-}
-
-void ClientCore::settle(Leftover leftover, ClientLink& lost, std::optional<std::size_t> heir) {
-  if (leftover.messages == 0) return;
-  if (heir) return move_frames(std::move(leftover), *links_[*heir]);
-  const bool comes_back = wanted_ && !closing_ && options_.reconnect.enabled;
-  if (comes_back && options_.offline == OfflinePolicy::queue) {
-    return keep_for_later(std::move(leftover), lost);
-  }
-  report_unsent(leftover);
-}
-
-void ClientCore::move_frames(Leftover leftover, ClientLink& to) {
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, to.tag());
-  });
-  if (leftover.messages != 0) to.queue().append_frames(leftover.frames.view());
-}
-
-void ClientCore::keep_for_later(Leftover leftover, ClientLink& lost) {
-  ClientLink& home = *links_.front();
-  if (&home != &lost) return move_frames(std::move(leftover), home);
-  // Requests that never left stay in flight; `fail_requests` must not see them.
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, kept_requests);
-  });
-  fail_requests(lost, Errc::disconnected);
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, home.tag());
-  });
-  home.queue().put_back(std::move(leftover));
-}
-
-void ClientCore::report_unsent(const Leftover& leftover) {
-  std::size_t count = 0;
-  // Who made a request is told by its outcome.
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) == 0) ++count;
-  });
-  if (count == 0) return;
-  links_.front()->queue().count_unsent(count);
-  unsent_at_close_ += count;
-  raise_error({Errc::messages_unsent, remote_endpoint(), {}, count});
-}
-
-void ClientCore::fail_requests(ClientLink& link, error_code reason) {
-  for (ReplySink* const sink : requests_->take_all(link.tag())) sink->complete(reason, {});
-}
-
 ConnectionState ClientCore::derive_state() const noexcept {
   if (closing_ || closed_) return ConnectionState::closed;
   if (distribution_.up_count() != 0) return ConnectionState::connected;
   auto best = ReconnectMachine::State::stopped;
   for (const auto& link : links_) {
     const auto state = link->state();
+    // The further links of a cable rest while the first one tries.
+    if (state == ReconnectMachine::State::stopped) continue;
     // An established link of a cable waits for the cable's id.
     if (state == ReconnectMachine::State::up) return ConnectionState::negotiating;
     if (state == ReconnectMachine::State::waiting && best != ReconnectMachine::State::stopped) {

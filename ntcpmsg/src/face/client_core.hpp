@@ -102,6 +102,10 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   void complete_waiters(error_code ec);
   void stop_links(error_code reason);
   void begin_close(TimePoint deadline);
+  /// Waits until every link has written what it has: while they all live, one can still take what
+  /// another is lost with.
+  void continue_close();
+  void say_goodbye();
   void finish_close();
   void let_go_of_threads();
 
@@ -159,11 +163,13 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   bool wanted_ = false;
   bool closing_ = false;
   bool closed_ = false;
+  TimePoint close_deadline_ = TimePoint::max();
   std::size_t unsent_at_close_ = 0;
   ConnectWaiters connect_waiters_;
   std::vector<std::function<void(std::size_t)>> close_waiters_;
   std::vector<Operation> writable_waiters_;
   boost::asio::steady_timer request_timer_;
+  boost::asio::steady_timer close_timer_;
 
   /// When the request timer fires, as a count of the clock; `never` when it is not set.
   std::atomic<Clock::rep> request_timer_at_;

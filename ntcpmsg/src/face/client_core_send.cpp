@@ -15,9 +15,9 @@ namespace {
 // An original listener that does not answer the request for a cable id will not do so later.
 constexpr Milliseconds cable_id_timeout{5000};
 
-// Between the loss of a connection and the moment its order keys have a new one there are some
-// instructions of the I/O thread.
-constexpr int heir_patience = 10'000;
+// Between the loss of a connection and the moment its order keys have a new one the I/O thread has
+// a few instructions to do, for which it may have to wait for a core.
+constexpr Milliseconds heir_patience{1000};
 
 }  // namespace
 
@@ -110,14 +110,17 @@ error_code ClientCore::send_offline(const FrameHeader& header, BytesView payload
 }
 
 error_code ClientCore::send(std::uint32_t event, BytesView payload, OrderKey key) {
-  for (int i = 0; i < heir_patience; ++i) {
+  TimePoint deadline{};
+  for (;;) {
     const auto link = distribution_.for_key(key.value);
     if (!link) return send_offline(message_header(event), payload);
     const error_code ec = links_[*link]->queue().append(message_header(event), payload);
     if (ec != Errc::not_connected) return ec;
+    const TimePoint now = Clock::now();
+    if (deadline == TimePoint{}) deadline = now + heir_patience;
+    if (now >= deadline) return ec;
     ::sched_yield();
   }
-  return Errc::not_connected;
 }
 
 std::size_t ClientCore::link_for_request() const noexcept {

@@ -196,8 +196,15 @@ void ListenerCore::on_closed(Session& session, error_code reason) {
   raise(disconnected,
         session.remote_endpoint(),
         DisconnectedEvent{handle_of(session), session.remote_endpoint(), cable_id, reason});
+  const auto last_owner = one_less(sessions_open_);
+}
+
+std::shared_ptr<ListenerCore> ListenerCore::one_less(std::size_t& counter) {
   const std::lock_guard guard(mutex_);
-  if (--sessions_open_ == 0) quiet_.notify_all();
+  --counter;
+  if (acceptors_open_ != 0 || sessions_open_ != 0) return nullptr;
+  quiet_.notify_all();
+  return std::exchange(until_quiet_, nullptr);
 }
 
 void ListenerCore::stop_accepting() {
@@ -207,10 +214,7 @@ void ListenerCore::stop_accepting() {
     acceptors.swap(acceptors_);
   }
   for (const auto& acceptor : acceptors) {
-    acceptor->close([self = shared_from_this()] {
-      const std::lock_guard guard(self->mutex_);
-      if (--self->acceptors_open_ == 0) self->quiet_.notify_all();
-    });
+    acceptor->close([self = shared_from_this()] { self->one_less(self->acceptors_open_); });
   }
 }
 
@@ -260,10 +264,13 @@ Listener::DrainResult ListenerCore::drain(Milliseconds timeout, error_code& ec) 
 
 void ListenerCore::shut_down() {
   const bool in_handler = io_threads_->running_in_this_thread();
-  if (in_handler) silenced_ = true;
+  if (in_handler) {
+    silenced_ = true;
+    const std::lock_guard guard(mutex_);
+    if (acceptors_open_ != 0 || sessions_open_ != 0) until_quiet_ = shared_from_this();
+  }
   close(options_.close_timeout);
   silenced_ = true;
-  // In a handler the sessions that still flush keep this object, and with it the threads.
   if (in_handler) return;
   std::shared_ptr<IoThreads> threads;
   const std::lock_guard guard(mutex_);

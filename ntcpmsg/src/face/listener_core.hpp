@@ -60,6 +60,9 @@ class ListenerCore final : public SessionOwner,
                     const std::shared_ptr<IoThread>& io_thread);
   void stop_accepting();
   void close_sessions(CloseOptions options);
+  /// An acceptor or session is gone; `counter` counts those left. What is returned must be let go
+  /// of without the lock: it may be the last owner of this object.
+  std::shared_ptr<ListenerCore> one_less(std::size_t& counter);
   /// Waits until every acceptor and session is gone and every thread has left its handlers.
   bool wait_quiet(TimePoint deadline);
 
@@ -86,6 +89,8 @@ class ListenerCore final : public SessionOwner,
   CloseOptions close_options_;
   Statistics ended_;
   Listener::DrainResult unfinished_;
+  /// This object, when its face is gone and sessions still flush.
+  std::shared_ptr<ListenerCore> until_quiet_;
 };
 
 }  // namespace ntcpmsg::detail

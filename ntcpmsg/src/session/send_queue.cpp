@@ -45,17 +45,21 @@ error_code SendQueue::append(FrameHeader header,
   TimePoint deadline{};
   for (;;) {
     Lock lock(lock_);
-    if (payload.size() > peer_max_message_size_) return Errc::message_too_large;
+    if (payload.size() > peer_max_message_size_ && !options.handshake)
+      return Errc::message_too_large;
     if (const error_code ec = refusal(options)) return ec;
     if (options.never_refused || fits(bytes)) {
       put(header, payload);
       const bool on_io_thread = io_thread_->running_in_this_thread();
       const bool idle = machine_.state() == WriteMachine::State::idle;
       const bool quiet = idle && !on_io_thread && Clock::now() - last_write_ >= quiet_after;
-      batch_completed = buffer_.gathered() >= config_.batch.max_bytes;
-      if (batch_completed) ++batches_written_;
-      carry_out(machine_.on_append({buffer_.gathered(), options.urgent, on_io_thread, quiet}),
-                lock);
+      const std::size_t gathered = buffer_.gathered();
+      const std::size_t batch = config_.batch.max_bytes;
+      const bool full = gathered >= batch;
+      if (full) ++batches_written_;
+      // Behind a write that is under way several batches gather; each is completed once.
+      batch_completed = full && gathered / batch != (gathered - bytes) / batch;
+      carry_out(machine_.on_append({gathered, options.urgent, on_io_thread, quiet}), lock);
       return {};
     }
     lock.unlock();
@@ -174,7 +178,7 @@ bool SendQueue::notification_due() noexcept {
 
 void SendQueue::wake_waiters(Lock& lock) noexcept {
   if (waiters_.load(std::memory_order_relaxed) == 0) return;
-  if (online() && buffer_.size() > low_water_mark()) return;
+  if (online() && !refuse_reason_ && buffer_.size() > low_water_mark()) return;
   lock.unlock();
   // Under the mutex, so that a waiter is either before its look at the queue or asleep.
   waiters_mutex_.lock();
@@ -219,7 +223,10 @@ error_code SendQueue::wait_for_room(std::size_t bytes,
 }
 
 error_code SendQueue::wait_empty(TimePoint deadline) {
+  std::optional<std::uint64_t> losses;
   return wait_for(deadline, Errc::timed_out, [&]() -> std::optional<error_code> {
+    if (!losses) losses = losses_;
+    if (*losses != losses_) return Errc::disconnected;
     const bool written = buffer_.empty() && machine_.state() != WriteMachine::State::writing;
     return written ? std::optional(error_code()) : std::nullopt;
   });
@@ -260,6 +267,7 @@ Leftover SendQueue::take_leftover() {
   between_sessions_ = false;
   peer_max_message_size_ = max_payload_size;
   Leftover leftover = buffer_.take_leftover();
+  if (leftover.messages != 0) ++losses_;
   wake_waiters(lock);
   return leftover;
 }

@@ -46,6 +46,8 @@ struct AppendOptions {
   /// thread.
   bool may_wait = true;
   TimePoint wait_deadline = TimePoint::max();
+  /// Part of the hello, which the peer's limit does not concern.
+  bool handshake = false;
   /// Accept the message when there is no connection, too.
   bool offline = false;
 };
@@ -93,7 +95,8 @@ class SendQueue {
   /// Appends whole frames that another queue had accepted, whatever room there is. I/O thread.
   void append_frames(BytesView frames);
 
-  /// Any thread: waits until everything was written, else `timed_out`.
+  /// Any thread: waits until everything was written, else `timed_out`, or `disconnected` when it
+  /// was taken away by `take_leftover`.
   error_code wait_empty(TimePoint deadline);
 
   /// I/O thread. From `attach` to `detach` the queue writes to the target. `detach` returns when no
@@ -176,6 +179,8 @@ class SendQueue {
   std::uint64_t bytes_written_ = 0;
   std::uint64_t writes_ = 0;
   std::uint64_t unsent_ = 0;
+  /// How often messages that waited were taken away unwritten.
+  std::uint64_t losses_ = 0;
 
   // Senders that wait for room, off the path of those that need not.
   std::atomic<int> waiters_{0};

@@ -1,5 +1,6 @@
 #include "session/session.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <utility>
 
@@ -9,8 +10,9 @@
 namespace ntcpmsg::detail {
 namespace {
 
-// Never used by a request: a late answer to a repeated hello must find nobody.
-constexpr std::uint32_t hello_channel = 0x7FFF'FFFF;
+// A peer may keep its side open for long. Once its system has confirmed all we sent, we need not
+// stay for that; looked at this often.
+constexpr Milliseconds goodbye_poll{20};
 
 /// Where a text is cut to what an error reply carries, not inside a UTF-8 character.
 std::size_t end_of_text(std::string_view text) noexcept {
@@ -108,7 +110,9 @@ void Session::try_finish() {
     return end(phase_ == Phase::closing ? Errc::closed_by_user : Errc::end_of_stream);
   }
   discarding_ = true;
-  if (!std::exchange(said_goodbye_, true)) stream_->shutdown_send();
+  if (std::exchange(said_goodbye_, true)) return;
+  stream_->shutdown_send();
+  arm_timer(std::min(close_deadline_, Clock::now() + goodbye_poll));
 }
 
 void Session::end(error_code reason) {
@@ -141,7 +145,11 @@ void Session::on_timer() {
   if (Clock::now() < timer_deadline_) return;
   if (phase_ == Phase::negotiating) return on_hello_action(hello_.on_time(Clock::now()));
   if (phase_ == Phase::closing) {
-    cut_short_ = true;
+    const bool arrived = said_goodbye_ && stream_->all_acknowledged();
+    if (!arrived && Clock::now() < close_deadline_) {
+      return arm_timer(std::min(close_deadline_, Clock::now() + goodbye_poll));
+    }
+    cut_short_ = !arrived;
     return end(Errc::closed_by_user);
   }
   if (peer_ended_) end(Errc::end_of_stream);
@@ -175,7 +183,10 @@ void Session::reply_error(std::uint32_t event,
     header.flags |= flag::error;
     payload = as_bytes(text.substr(0, end_of_text(text)));
   }
-  queue_->append(header, payload, {.never_refused = true});
+  const AppendOptions reply{.never_refused = true};
+  const error_code ec = queue_->append(header, payload, reply);
+  // The peer accepts no text as long as this; that it failed counts more.
+  if (ec == Errc::message_too_large) queue_->append(header, {}, reply);
 }
 
 void Session::reply_settled() {

@@ -23,6 +23,10 @@
 
 namespace ntcpmsg::detail {
 
+/// The hello's channel, never used by a request: a late answer to a repeated hello must find
+/// nobody.
+inline constexpr std::uint32_t hello_channel = 0x7FFF'FFFF;
+
 /// What a session is born with.
 struct SessionConfig {
   std::uint64_t id = 0;
@@ -147,6 +151,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void on_protocol_error(error_code ec, BytesView at);
   void on_stream_end(error_code ec);
   bool may_read() const noexcept;
+  bool above_limit(const Frame& frame) const noexcept;
   bool must_pause() const noexcept;
   void wait_for_more();
   void reconsider();

@@ -14,6 +14,9 @@ namespace {
 // Reads of one session in a row before the other sessions of the thread have their turn.
 constexpr int reads_per_turn = 4;
 
+// Inner messages are ours, not the user's: no limit below this concerns them.
+constexpr std::size_t least_limit = 256;
+
 // Before the answer to our hello only a peer's early pushes arrive; one that floods gets no hello.
 constexpr std::size_t most_held = 1024 * 1024;
 
@@ -82,9 +85,14 @@ BytesView Session::process(BytesView in) {
   needed_ = 0;
   while (phase_ != Phase::ended && !paused_) {
     if (discarding_) return {};
-    const DecodeResult result = decode_frames(in, frames, config_.max_message_size);
+    const DecodeResult result =
+        decode_frames(in, frames, std::max(config_.max_message_size, least_limit));
     add(messages_received_, result.frames);
     for (std::size_t i = 0; i < result.frames; ++i) {
+      if (above_limit(frames[i])) {
+        on_protocol_error(Errc::message_limit_exceeded, in.subspan(result.consumed));
+        return {};
+      }
       dispatch(frames[i]);
       if (phase_ == Phase::ended) return {};
       if ((frames[i].header.flags & flag::sync) == 0 || !must_pause()) continue;
@@ -108,6 +116,13 @@ BytesView Session::process(BytesView in) {
 void Session::on_protocol_error(error_code ec, BytesView at) {
   turn_owner_->on_error(*this, ec, describe_bytes(at));
   end(ec);
+}
+
+bool Session::above_limit(const Frame& frame) const noexcept {
+  if (frame.payload.size() <= config_.max_message_size) return false;
+  const bool handshake =
+      (frame.header.flags & flag::inner) != 0 || frame.header.channel == hello_channel;
+  return !handshake;
 }
 
 bool Session::must_pause() const noexcept {
@@ -187,7 +202,11 @@ void Session::answer_hello(const Frame& frame) {
     peer_hello_ = request;
     queue_->set_peer_limit(request->max_message_size);
   }
-  reply(frame.header.event, frame.header.cable_id, frame.header.channel, answer);
+  const FrameHeader header{.flags = flag::sync,
+                           .event = frame.header.event,
+                           .cable_id = frame.header.cable_id,
+                           .channel = frame.header.channel};
+  queue_->append(header, answer, {.never_refused = true, .handshake = true});
 }
 
 void Session::answer_cable_id_request(const Frame& frame) {

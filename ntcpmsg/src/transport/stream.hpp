@@ -41,6 +41,8 @@ class Stream {
 
   /// Tells the peer that no more comes; reading goes on.
   virtual void shutdown_send() noexcept = 0;
+  /// True when the peer's system has confirmed everything, `shutdown_send` included.
+  virtual bool all_acknowledged() const noexcept = 0;
   /// Makes every read and write fail from now on, without freeing the descriptor.
   virtual void shutdown() noexcept = 0;
   /// Ends waits and frees the descriptor.

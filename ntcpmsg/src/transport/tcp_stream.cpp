@@ -1,6 +1,8 @@
 #include "transport/tcp_stream.hpp"
 
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
@@ -65,6 +67,11 @@ void TcpStream::wait_writable(std::shared_ptr<StreamEvents> events) {
 }
 
 void TcpStream::shutdown_send() noexcept { ::shutdown(descriptor_, SHUT_WR); }
+
+bool TcpStream::all_acknowledged() const noexcept {
+  int bytes = 0;
+  return ::ioctl(descriptor_, SIOCOUTQ, &bytes) != 0 || bytes == 0;
+}
 
 void TcpStream::shutdown() noexcept { ::shutdown(descriptor_, SHUT_RDWR); }
 

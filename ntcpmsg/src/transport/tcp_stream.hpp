@@ -18,6 +18,7 @@ class TcpStream final : public Stream {
   void wait_readable(std::shared_ptr<StreamEvents> events) override;
   void wait_writable(std::shared_ptr<StreamEvents> events) override;
   void shutdown_send() noexcept override;
+  bool all_acknowledged() const noexcept override;
   void shutdown() noexcept override;
   void close() noexcept override;
   Endpoint local_endpoint() const noexcept override { return local_; }
