@@ -47,9 +47,9 @@ class NoDescriptorsLeft {
  public:
   NoDescriptorsLeft() {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    const Descriptor highest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    fillers_.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     rlimit limit = before_;
-    limit.rlim_cur = static_cast<rlim_t>(highest.get()) + 8;
+    limit.rlim_cur = static_cast<rlim_t>(fillers_.back().get()) + 8;
     ::setrlimit(RLIMIT_NOFILE, &limit);
     for (;;) {
       Descriptor filler(::open("/dev/null", O_RDONLY | O_CLOEXEC));

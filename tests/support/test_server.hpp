@@ -87,27 +87,44 @@ struct ClientLog {
   }
 };
 
+/// Does not wait long for a peer that owes something when the client is destroyed.
+inline ClientOptions closing_soon(ClientOptions options = {}) {
+  options.close_timeout = 50ms;
+  return options;
+}
+
 /// Reconnects at once, as far as a back-off goes.
 inline ClientOptions reconnecting() {
-  ClientOptions options;
+  ClientOptions options = closing_soon();
   options.reconnect = {.enabled = true, .base = 1ms, .cap = 10ms, .stable_after = 0ms, .seed = 1};
   return options;
 }
 
 /// Refuses messages that find no room, of which there is little.
 inline ClientOptions small_queue() {
-  ClientOptions options;
+  ClientOptions options = closing_soon();
   options.queue = {.high_water_mark = 256 * 1024, .when_full = OverflowPolicy::fail};
   return options;
 }
 
-/// Sends until the queue of a peer that does not read is full; returns how many were accepted.
-template <typename Client>
-std::size_t fill_queue(Client& client, BytesView payload) {
+/// Sends until the queue is full; returns how many messages were accepted.
+inline std::size_t send_until_refused(MessageClient& client, BytesView payload) {
   std::size_t accepted = 0;
   for (error_code ec; !ec;) {
     client.async_send(event::note, payload, ec);
     if (!ec) ++accepted;
+  }
+  return accepted;
+}
+
+/// The same until the queue stays full, since the kernel takes no more for a peer that does not
+/// read.
+inline std::size_t fill_queue(MessageClient& client, BytesView payload) {
+  std::size_t accepted = 0;
+  for (bool drained = true; drained;) {
+    accepted += send_until_refused(client, payload);
+    const std::uint64_t queued = client.statistics().bytes_queued;
+    drained = wait_until([&] { return client.statistics().bytes_queued < queued; }, 50ms);
   }
   return accepted;
 }
