@@ -86,8 +86,10 @@ TEST_F(SendQueueBounds, never_makes_a_sender_on_an_io_thread_wait) {
   fill_up_to(100);
   RunningIoThread other;
   error_code ec;
+  const TimePoint before = Clock::now();
   other.run([&] { ec = append(2, 20); });
   EXPECT_EQ(ec, Errc::would_block);
+  EXPECT_LT(Clock::now() - before, QueueOptions().block_timeout);
 }
 
 TEST_F(SendQueueBounds, takes_replies_even_when_it_is_full_or_closed) {

@@ -36,13 +36,15 @@ std::optional<std::size_t> Distribution::for_key(std::uint64_t key) noexcept {
   auto& bucket = key_links_[hash % buckets];
   std::uint16_t link = bucket.load(std::memory_order_acquire);
   if (link != nobody) return link;
-  const auto chosen = next_up(static_cast<std::size_t>(hash / buckets % links_));
-  if (!chosen) return std::nullopt;
-  if (bucket.compare_exchange_strong(
-          link, static_cast<std::uint16_t>(*chosen), std::memory_order_acq_rel)) {
-    return chosen;
+  while (const auto chosen = next_up(static_cast<std::size_t>(hash / buckets % links_))) {
+    link = nobody;
+    if (!bucket.compare_exchange_strong(link, static_cast<std::uint16_t>(*chosen))) return link;
+    if (up_[*chosen].load()) return chosen;
+    // Lost in between, and `take_over` may have looked at this bucket before it was set.
+    link = static_cast<std::uint16_t>(*chosen);
+    bucket.compare_exchange_strong(link, nobody);
   }
-  return link != nobody ? std::optional<std::size_t>(link) : chosen;
+  return std::nullopt;
 }
 
 void Distribution::link_up(std::size_t link) noexcept {
@@ -57,7 +59,7 @@ void Distribution::take_over(std::size_t lost, std::size_t heir) noexcept {
   const auto to = heir < links_ ? static_cast<std::uint16_t>(heir) : nobody;
   for (auto& bucket : key_links_) {
     auto expected = static_cast<std::uint16_t>(lost);
-    bucket.compare_exchange_strong(expected, to, std::memory_order_acq_rel);
+    bucket.compare_exchange_strong(expected, to);
   }
 }
 
