@@ -50,7 +50,7 @@ void run(const Options& options) {
 
   const std::string error = find_error(result, control.failure(), interrupted);
   if (!options.quiet) fmt::print("{}", to_table(options, result));
-  std::fflush(stdout);
+  test_support::flush_stdout();
   json.write(to_json(options, result, error));
   if (!error.empty()) throw std::runtime_error(error);
 }
@@ -59,6 +59,7 @@ void run(const Options& options) {
 }  // namespace client_test
 
 int main(int argc, char** argv) {
+  test_support::occupy_standard_streams();
   try {
     const auto parsed = client_test::parse_options(argc, argv);
     if (const int* code = std::get_if<int>(&parsed)) return *code;

@@ -43,6 +43,7 @@ void add_run_options(CLI::App& app, Options& options, RawOptions& raw) {
   auto* seconds = app.add_option("--seconds", raw.seconds, "How long to run")
                       ->type_name("SECONDS")
                       ->check(CLI::Range(0.001, 86'400.0))
+                      ->check(test_support::check_not_nan)
                       ->capture_default_str();
   app.add_option("--count", raw.count, "Messages in all, instead of --seconds")
       ->type_name("N")
@@ -73,6 +74,7 @@ void add_connection_options(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--timeout", raw.timeout, "Longest wait for the connection")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.001, 86'400.0))
+      ->check(test_support::check_not_nan)
       ->capture_default_str();
 }
 

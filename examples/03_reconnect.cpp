@@ -15,7 +15,6 @@ std::unique_ptr<ntcpmsg::Listener> start_server(const ntcpmsg::Endpoint& address
     if (message.wants_reply()) message.reply(message.payload());
   });
   listener->listen(address);
-  fmt::print("the server listens\n");
   return listener;
 }
 
@@ -32,7 +31,6 @@ void run() {
   std::counting_semaphore<> disconnected(0);
   ntcpmsg::ClientOptions options;
   options.reconnect.enabled = true;
-  options.reconnect.cap = std::chrono::milliseconds(500);
   ntcpmsg::SingleConnection connection(address, options);
   connection.on_connected([] { fmt::print("connected\n"); });
   connection.on_disconnected([&disconnected](ntcpmsg::error_code reason) {
@@ -40,8 +38,6 @@ void run() {
     disconnected.release();
   });
   connection.start();
-  fmt::print("the client tries to connect\n");
-
   auto server = start_server(address);
   say(connection, "first");
   server.reset();

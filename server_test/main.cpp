@@ -52,12 +52,12 @@ void run(const Options& options) {
   for (const ntcpmsg::Endpoint& endpoint : server.listen(options.listen)) {
     fmt::print("listening on {}\n", ntcpmsg::to_string(endpoint));
   }
-  std::fflush(stdout);
+  test_support::flush_stdout();
 
   serve(options, server, signals);
   const Totals totals = server.shut_down(drain_limit);
   fmt::print("{}", to_table(totals));
-  std::fflush(stdout);
+  test_support::flush_stdout();
   json.write(to_json(totals));
 }
 
@@ -65,6 +65,7 @@ void run(const Options& options) {
 }  // namespace server_test
 
 int main(int argc, char** argv) {
+  test_support::occupy_standard_streams();
   try {
     const auto parsed = server_test::parse_options(argc, argv);
     if (const int* code = std::get_if<int>(&parsed)) return *code;

@@ -33,12 +33,14 @@ std::variant<Options, int> parse_options(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_option("--stats", stats_seconds, "Print what went through every so many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.01, 86'400.0));
+      ->check(CLI::Range(0.01, 86'400.0))
+      ->check(test_support::check_not_nan);
   app.add_option("--json", options.json, "Write the totals as JSON to a file, - for stdout")
       ->type_name("FILE");
   app.add_option("--run-for", run_seconds, "Stop after so many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.01, 1e8));
+      ->check(CLI::Range(0.01, 1e8))
+      ->check(test_support::check_not_nan);
   if (const auto code = test_support::parse_command_line(app, argc, argv)) return *code;
 
   options.push_interval = std::chrono::milliseconds(push_interval_ms);

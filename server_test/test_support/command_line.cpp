@@ -1,12 +1,18 @@
 #include "test_support/command_line.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <ntcpmsg/endpoint.hpp>
 #include <ntcpmsg/error.hpp>
+#include <stdexcept>
+#include <system_error>
 
 #include "test_support/exit_code.hpp"
 
@@ -23,6 +29,25 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
     return exit_usage;
   }
   return std::nullopt;
+}
+
+std::string check_not_nan(const std::string& text) {
+  double value = 0;
+  return CLI::detail::lexical_cast(text, value) && std::isnan(value) ? text + " is not a number"
+                                                                     : std::string();
+}
+
+void occupy_standard_streams() {
+  int descriptor = 0;
+  while ((descriptor = ::open("/dev/null", O_RDWR)) >= 0 && descriptor <= STDERR_FILENO) {
+  }
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+void flush_stdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw std::runtime_error(std::string("cannot write stdout: ") +
+                           std::generic_category().message(errno));
 }
 
 std::string check_host_port(const std::string& text) {

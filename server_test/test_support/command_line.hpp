@@ -13,6 +13,15 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
 /// For `CLI::Option::check`: the complaint about a text that is not HOST:PORT, or nothing.
 std::string check_host_port(const std::string& text);
 
+/// For `CLI::Option::check` beside a range, which lets "nan" pass.
+std::string check_not_nan(const std::string& text);
+
+/// Opens what is missing of stdin, stdout and stderr as /dev/null, so that no file gets its number.
+void occupy_standard_streams();
+
+/// Throws when stdout took not all that was printed.
+void flush_stdout();
+
 /// Prints "PROGRAM: MESSAGE" as one line to stderr.
 void print_error(const std::string& program, std::string message);
 

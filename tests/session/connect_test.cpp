@@ -6,6 +6,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
@@ -34,6 +35,24 @@ TEST(ConnectTest, takes_an_ipv6_literal) {
   SingleConnection client("::1", server.endpoint.port());
   client.connect();
   EXPECT_EQ(client.remote_endpoint(), server.endpoint);
+}
+
+TEST(ConnectTest, a_second_wait_is_not_ended_by_what_the_first_one_left_behind) {
+  ScriptedListener listener;
+  ClientOptions options = closing_soon();
+  options.hello_timeout = short_time;
+  options.io_threads = std::make_shared<IoThreads>();
+  SingleConnection client(listener.endpoint(), options);
+  EventLog<error_code> first;
+  EventLog<error_code> second;
+  client.async_connect(10s, [&](error_code ec) { first.add(ec); });
+  const auto before = listener.accept();
+  boost::asio::post(options.io_threads->context(0), [&] {
+    client.disconnect();
+    client.async_connect(10s, [&](error_code ec) { second.add(ec); });
+  });
+  EXPECT_EQ(first.at(0), Errc::closed_by_user);
+  EXPECT_EQ(second.at(0), error_code());
 }
 
 TEST(ConnectTest, resolves_a_name) {

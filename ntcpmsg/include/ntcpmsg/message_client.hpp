@@ -98,8 +98,8 @@ class MessageClient {
   /// `connect`.
   void disconnect();
 
-  /// Lets queued messages leave for up to `timeout`, then closes for good and waits until no
-  /// handler runs any more. Returns how many messages could not leave. Called inside a handler of
+  /// Lets queued messages leave for up to `timeout`, then closes for good and waits up to 1 s more
+  /// for a handler that runs. Returns how many messages could not leave. Called inside a handler of
   /// this client it only starts closing, and returns 0.
   std::size_t close(Milliseconds timeout = std::chrono::seconds(5));
 

@@ -50,7 +50,7 @@ struct ClientOptions {
   bool hello = true;
   /// How long to wait for the answer; asked twice, then the plain protocol is assumed.
   Milliseconds hello_timeout{500};
-  /// How long the destructor lets queued messages leave before it cuts the connection.
+  /// How long the destructor lets queued messages leave; it waits 3 s more for a running handler.
   Milliseconds close_timeout{2000};
   /// Requests in flight at the same time, at most 65,534 (more is cut to that); one more fails with
   /// `Errc::too_many_requests`.

@@ -1,5 +1,6 @@
 #include "face/client_core.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <limits>
 #include <random>
@@ -103,38 +104,36 @@ void ClientCore::async_connect(Milliseconds timeout, Handler handler) {
 void ClientCore::wait_for_connection(Operation operation, Milliseconds timeout) {
   if (closing_ || closed_) return operation.complete(Errc::closed);
   if (state() == ConnectionState::connected) return operation.complete({});
-  const auto waiter = connect_waiters_.insert(
-      connect_waiters_.end(),
-      ConnectWaiter{std::move(operation), boost::asio::steady_timer(io_thread_->context())});
-  const auto give_up = [self = shared_from_this(), waiter](error_code reason) {
-    // Taken out first: completing posts, and a waiter completes once.
-    ConnectWaiters done;
-    done.splice(done.begin(), self->connect_waiters_, waiter);
-    done.front().operation.complete(reason);
-    if (!self->options_.reconnect.enabled && reason == Errc::timed_out &&
-        self->connect_waiters_.empty() && self->state() != ConnectionState::connected) {
-      self->stop_links(Errc::timed_out);
-    }
-  };
-  waiter->operation.on_cancel([self = weak_from_this(), timer = &waiter->timer] {
-    // The timer's completion tells a cancel by the user from one by `complete_waiters` by whether
-    // the waiter is still in the list.
-    if (const auto core = self.lock()) {
-      core->post([timer](ClientCore& c) {
-        for (auto& each : c.connect_waiters_) {
-          if (&each.timer == timer) each.timer.cancel();
-        }
-      });
-    }
+  // Known by number: the timer of a waiter that is gone may still have a completion under way, and
+  // a new waiter may have come to lie at its address.
+  const std::uint64_t number = next_waiter_++;
+  ConnectWaiter& waiter = connect_waiters_.emplace_back(ConnectWaiter{
+      number, std::move(operation), boost::asio::steady_timer(io_thread_->context())});
+  waiter.operation.on_cancel([self = weak_from_this(), number] {
+    const auto core = self.lock();
+    if (!core) return;
+    core->post([number](ClientCore& c) {
+      c.give_up_waiting(number, boost::asio::error::operation_aborted);
+    });
   });
-  waiter->timer.expires_at(deadline_after(Clock::now(), timeout));
-  waiter->timer.async_wait([self = shared_from_this(), give_up, waiter = &*waiter](error_code ec) {
-    for (const auto& each : self->connect_waiters_) {
-      if (&each != waiter) continue;
-      return give_up(ec ? error_code(boost::asio::error::operation_aborted) : Errc::timed_out);
-    }
+  waiter.timer.expires_at(deadline_after(Clock::now(), timeout));
+  waiter.timer.async_wait([self = shared_from_this(), number](error_code ec) {
+    if (!ec) self->give_up_waiting(number, Errc::timed_out);
   });
   begin_connect();
+}
+
+void ClientCore::give_up_waiting(std::uint64_t number, error_code reason) {
+  const auto waiter = std::ranges::find(connect_waiters_, number, &ConnectWaiter::number);
+  if (waiter == connect_waiters_.end()) return;
+  // Taken out first: a waiter completes once.
+  ConnectWaiters done;
+  done.splice(done.begin(), connect_waiters_, waiter);
+  done.front().operation.complete(reason);
+  if (!options_.reconnect.enabled && reason == Errc::timed_out && connect_waiters_.empty() &&
+      state() != ConnectionState::connected) {
+    stop_links(Errc::timed_out);
+  }
 }
 
 void ClientCore::complete_waiters(error_code ec) {

@@ -88,6 +88,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
 
   /// Somebody who waits for the connection to be up.
   struct ConnectWaiter {
+    std::uint64_t number;
     Operation operation;
     boost::asio::steady_timer timer;
   };
@@ -99,6 +100,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
 
   void begin_connect();
   void wait_for_connection(Operation operation, Milliseconds timeout);
+  void give_up_waiting(std::uint64_t number, error_code reason);
   void complete_waiters(error_code ec);
   void stop_links(error_code reason);
   void begin_close(TimePoint deadline);
@@ -166,6 +168,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   TimePoint close_deadline_ = TimePoint::max();
   std::size_t unsent_at_close_ = 0;
   ConnectWaiters connect_waiters_;
+  std::uint64_t next_waiter_ = 0;
   std::vector<std::function<void(std::size_t)>> close_waiters_;
   std::vector<Operation> writable_waiters_;
   boost::asio::steady_timer request_timer_;
