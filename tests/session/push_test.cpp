@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "test_server.hpp"
 
@@ -63,6 +66,25 @@ TEST_F(PushTest, to_a_cable_keeps_its_order) {
   for (std::size_t i = 0; i < 200; ++i) {
     EXPECT_EQ(cable.log.received.at(i).text, std::to_string(i));
   }
+}
+
+TEST_F(PushTest, a_burst_begun_while_a_request_is_answered_leaves_to_its_last_message) {
+  constexpr std::size_t messages = 2000;
+  std::mutex mutex;
+  std::vector<std::thread> pushing;
+  server.listener.on_received([&](Message& message) {
+    const std::lock_guard guard(mutex);
+    pushing.emplace_back([this] {
+      for (std::size_t i = 0; i < messages; ++i) session.push(event::note, as_bytes("x"));
+    });
+    message.reply({});
+  });
+  for (std::size_t round = 1; round <= 20; ++round) {
+    client.sync_send(event::echo, as_bytes("go"));
+    EXPECT_TRUE(log.received.wait_for(round * messages)) << "in round " << round;
+  }
+  const std::lock_guard guard(mutex);
+  for (auto& thread : pushing) thread.join();
 }
 
 TEST_F(PushTest, fails_for_a_peer_that_is_not_there) {

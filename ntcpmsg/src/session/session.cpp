@@ -222,10 +222,13 @@ void Session::schedule_flush(std::chrono::microseconds delay) {
   }
   if (here && delay.count() != 0) return flush_later(delay);
   post([delay](Session& self) {
-    if (self.phase_ == Phase::ended) return;
     if (delay.count() != 0) return self.flush_later(delay);
-    self.queue_->flush();
+    self.flush();
   });
+}
+
+void Session::flush() {
+  if (phase_ != Phase::ended) queue_->flush();
 }
 
 void Session::flush_later(std::chrono::microseconds delay) {
@@ -233,7 +236,7 @@ void Session::flush_later(std::chrono::microseconds delay) {
   if (!flush_timer_) flush_timer_.emplace(io_thread_->context());
   flush_timer_->expires_after(delay);
   flush_timer_->async_wait([self = shared_from_this()](error_code ec) {
-    if (!ec && self->phase_ != Phase::ended) self->queue_->flush();
+    if (!ec) self->flush();
   });
 }
 

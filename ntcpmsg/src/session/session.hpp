@@ -159,6 +159,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void begin_close(CloseOptions options);
   void try_finish();
   void end(error_code reason);
+  void flush();
   void flush_later(std::chrono::microseconds delay);
   void arm_timer(TimePoint deadline);
   void on_timer();

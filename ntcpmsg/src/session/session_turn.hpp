@@ -21,6 +21,8 @@ void Session::run_turn(Step step) {
   if (phase_ != Phase::ended && std::exchange(flush_wanted_, false)) queue_->flush();
   if (phase_ != Phase::ended) try_finish();
   turn_owner_ = nullptr;
+  // The flush above has its share of writes, too; what is left after it needs a turn of its own.
+  if (std::exchange(flush_wanted_, false)) post([](Session& later) { later.flush(); });
   wait_for_more();
 }
 
