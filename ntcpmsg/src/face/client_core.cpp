@@ -30,7 +30,7 @@ ClientOptions link_options(ClientOptions options, bool is_cable) {
 
 }  // namespace
 
-ClientCore::ClientCore(ClientLink::Target target,
+ClientCore::ClientCore(const ClientLink::Target& target,
                        ClientOptions options,
                        std::size_t links,
                        bool is_cable)
@@ -173,7 +173,7 @@ std::size_t ClientCore::close(Milliseconds timeout) {
   auto outcome = std::make_shared<Outcome>();
   const TimePoint deadline = deadline_after(Clock::now(), timeout);
   post([outcome, deadline](ClientCore& self) {
-    self.close_waiters_.push_back([outcome](std::size_t unsent) {
+    self.close_waiters_.emplace_back([outcome](std::size_t unsent) {
       outcome->unsent = unsent;
       outcome->done.set();
     });
@@ -312,7 +312,7 @@ Statistics ClientCore::statistics() const {
   return total;
 }
 
-void ClientCore::raise_error(ErrorEvent event) {
+void ClientCore::raise_error(const ErrorEvent& event) {
   if (silenced_.load(std::memory_order_acquire)) return;
   const auto handler = error.get();
   if (!handler) return;
@@ -331,7 +331,7 @@ void ClientCore::report_exception(const std::exception_ptr& thrown) {
   report_exception(describe(thrown));
 }
 
-std::shared_ptr<ClientCore> make_client_core(ClientLink::Target target,
+std::shared_ptr<ClientCore> make_client_core(const ClientLink::Target& target,
                                              ClientOptions options,
                                              std::size_t links,
                                              bool is_cable) {
@@ -346,7 +346,7 @@ std::shared_ptr<ClientCore> make_client_core(ClientLink::Target target,
   require(options.max_requests > 0, "max_requests must be above 0");
   require(options.reconnect.base.count() >= 0 && options.reconnect.cap.count() >= 0,
           "reconnect.base and reconnect.cap must not be negative");
-  return std::make_shared<ClientCore>(std::move(target), std::move(options), links, is_cable);
+  return std::make_shared<ClientCore>(target, std::move(options), links, is_cable);
 }
 
 }  // namespace ntcpmsg::detail

@@ -31,7 +31,10 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   using Handler = MessageClient::Handler;
   using ReplyHandler = MessageClient::ReplyHandler;
 
-  ClientCore(ClientLink::Target target, ClientOptions options, std::size_t links, bool is_cable);
+  ClientCore(const ClientLink::Target& target,
+             ClientOptions options,
+             std::size_t links,
+             bool is_cable);
 
   EventSlot<void()> connected;
   EventSlot<void(Message&)> received;
@@ -142,7 +145,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
 
   template <typename Signature, typename... Args>
   void raise(const EventSlot<Signature>& slot, Args&&... args);
-  void raise_error(ErrorEvent event);
+  void raise_error(const ErrorEvent& event);
   void report_exception(const std::exception_ptr& thrown);
   void report_exception(std::string text);
 
@@ -184,7 +187,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
 };
 
 /// Checks the options and makes a core.
-std::shared_ptr<ClientCore> make_client_core(ClientLink::Target target,
+std::shared_ptr<ClientCore> make_client_core(const ClientLink::Target& target,
                                              ClientOptions options,
                                              std::size_t links,
                                              bool is_cable);

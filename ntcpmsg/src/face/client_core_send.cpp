@@ -253,7 +253,7 @@ void ClientCore::request_cable_id(ClientLink& link) {
   const TimePoint deadline = deadline_after(Clock::now(), cable_id_timeout);
   const auto channel = requests_->add(*reply, link.tag(), deadline);
   if (!channel) return link.restart(Errc::too_many_requests);
-  reply.release();
+  static_cast<void>(reply.release());
   const FrameHeader header{
       .flags = flag::sync | flag::inner, .event = inner_event::processor_id, .channel = *channel};
   const auto payload = encode(ProcessorIdRequest{});

@@ -311,7 +311,7 @@ void ListenerCore::raise(const EventSlot<Signature>& slot, const Endpoint& remot
   }
 }
 
-void ListenerCore::raise_error(ErrorEvent event) {
+void ListenerCore::raise_error(const ErrorEvent& event) {
   if (silenced_) return;
   const auto handler = error.get();
   if (!handler) return;

@@ -68,7 +68,7 @@ class ListenerCore final : public SessionOwner,
 
   template <typename Signature, typename... Args>
   void raise(const EventSlot<Signature>& slot, const Endpoint& remote, Args&&... args);
-  void raise_error(ErrorEvent event);
+  void raise_error(const ErrorEvent& event);
 
   ListenerOptions options_;
   std::shared_ptr<IoThreads> io_threads_;
