@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/checks.hpp"
 #include "face/client_core_turn.hpp"
 #include "face/message_dispatch.hpp"
 #include "ntcpmsg/io_threads.hpp"
@@ -335,9 +336,6 @@ std::shared_ptr<ClientCore> make_client_core(const ClientLink::Target& target,
                                              ClientOptions options,
                                              std::size_t links,
                                              bool is_cable) {
-  const auto require = [](bool condition, const char* what) {
-    if (!condition) throw system_error(Errc::invalid_argument, what);
-  };
   require(links >= 1 && links <= 1024, "a cable has 1 to 1024 connections");
   require(!target.host.empty(), "the host must not be empty");
   require(options.max_message_size <= max_payload_size, "max_message_size is at most 16777215");

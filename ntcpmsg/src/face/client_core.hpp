@@ -118,6 +118,8 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   void request_cable_id(ClientLink& link);
   void on_cable_id(std::size_t link, BytesView payload, error_code ec);
   void settle(Leftover leftover, ClientLink& lost, std::optional<std::size_t> heir);
+  /// The requests among these frames travel with them.
+  void move_requests(const Leftover& leftover, RequestTable::Link link);
   void move_frames(Leftover leftover, ClientLink& to);
   void keep_for_later(Leftover leftover, ClientLink& lost);
   void report_unsent(const Leftover& leftover);

@@ -89,10 +89,7 @@ void ClientCore::on_link_lost(ClientLink& link, Session& /*session*/, error_code
   distribution_.take_over(link.index(), heir.value_or(links_.size()));
   fail_requests(link, Errc::disconnected);
   if (was_up && !heir) {
-    {
-      const std::lock_guard guard(mutex_);
-      last_error_ = reason;
-    }
+    update_state(reason);
     remember_endpoints(nullptr);
     if (!options_.reconnect.enabled && wanted_) stop_links(reason);
     update_state({});
@@ -117,10 +114,14 @@ void ClientCore::settle(Leftover leftover, ClientLink& lost, std::optional<std::
   report_unsent(leftover);
 }
 
-void ClientCore::move_frames(Leftover leftover, ClientLink& to) {
+void ClientCore::move_requests(const Leftover& leftover, RequestTable::Link link) {
   for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, to.tag());
+    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, link);
   });
+}
+
+void ClientCore::move_frames(Leftover leftover, ClientLink& to) {
+  move_requests(leftover, to.tag());
   if (leftover.messages != 0) to.queue().append_frames(leftover.frames.view());
 }
 
@@ -128,13 +129,9 @@ void ClientCore::keep_for_later(Leftover leftover, ClientLink& lost) {
   ClientLink& home = *links_.front();
   if (&home != &lost) return move_frames(std::move(leftover), home);
   // Requests that never left stay in flight; `fail_requests` must not see them.
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, kept_requests);
-  });
+  move_requests(leftover, kept_requests);
   fail_requests(lost, Errc::disconnected);
-  for_each_frame(leftover.frames.view(), [&](const FrameHeader& header, BytesView) {
-    if ((header.flags & flag::sync) != 0) requests_->move_to(header.channel, home.tag());
-  });
+  move_requests(leftover, home.tag());
   home.queue().put_back(std::move(leftover));
 }
 

@@ -2,27 +2,21 @@
 
 #include <utility>
 
+#include "base/checks.hpp"
 #include "face/listener_core.hpp"
 
 namespace ntcpmsg {
 namespace {
 
-void require(bool condition, const char* what) {
-  if (!condition) throw system_error(Errc::invalid_argument, what);
-}
-
 std::shared_ptr<detail::ListenerCore> make_core(ListenerOptions options) {
-  require(options.threads >= 1, "a listener needs at least 1 thread");
-  require(options.max_message_size <= max_payload_size, "max_message_size is at most 16777215");
-  require(options.queue.high_water_mark > 0, "high_water_mark must be above 0");
-  require(options.batch.max_bytes > 0, "batch.max_bytes must be above 0");
-  require(options.max_requests > 0, "max_requests must be above 0");
-  require(options.max_deferred_replies > 0, "max_deferred_replies must be above 0");
+  detail::require(options.threads >= 1, "a listener needs at least 1 thread");
+  detail::require(options.max_message_size <= max_payload_size,
+                  "max_message_size is at most 16777215");
+  detail::require(options.queue.high_water_mark > 0, "high_water_mark must be above 0");
+  detail::require(options.batch.max_bytes > 0, "batch.max_bytes must be above 0");
+  detail::require(options.max_requests > 0, "max_requests must be above 0");
+  detail::require(options.max_deferred_replies > 0, "max_deferred_replies must be above 0");
   return std::make_shared<detail::ListenerCore>(std::move(options));
-}
-
-void check(error_code ec) {
-  if (ec) throw system_error(ec);
 }
 
 void push_to(const std::shared_ptr<detail::Session>& session,
@@ -61,7 +55,7 @@ void Listener::on_writable(std::function<void(SessionHandle)> handler) {
 std::vector<Endpoint> Listener::listen(const std::vector<Endpoint>& endpoints) {
   error_code ec;
   auto bound = core_->listen(endpoints, ec);
-  check(ec);
+  detail::throw_on_error(ec);
   return bound;
 }
 
@@ -85,7 +79,7 @@ void Listener::close(Milliseconds timeout) { core_->close(timeout); }
 Listener::DrainResult Listener::drain(Milliseconds timeout) {
   error_code ec;
   const DrainResult result = core_->drain(timeout, ec);
-  check(ec);
+  detail::throw_on_error(ec);
   return result;
 }
 
@@ -96,7 +90,7 @@ Listener::DrainResult Listener::drain(Milliseconds timeout, error_code& ec) {
 void Listener::push(const Endpoint& remote, std::uint32_t event, BytesView payload) {
   error_code ec;
   push(remote, event, payload, ec);
-  check(ec);
+  detail::throw_on_error(ec);
 }
 
 void Listener::push(const Endpoint& remote,
@@ -109,7 +103,7 @@ void Listener::push(const Endpoint& remote,
 void Listener::push(std::uint16_t cable_id, std::uint32_t event, BytesView payload) {
   error_code ec;
   push(cable_id, event, payload, ec);
-  check(ec);
+  detail::throw_on_error(ec);
 }
 
 void Listener::push(std::uint16_t cable_id,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/checks.hpp"
 #include "session/session.hpp"
 
 namespace ntcpmsg {
@@ -45,7 +46,7 @@ Responder::~Responder() {
 void Responder::reply(BytesView payload) {
   error_code ec;
   reply(payload, ec);
-  if (ec) throw system_error(ec);
+  detail::throw_on_error(ec);
 }
 
 void Responder::reply(BytesView payload, error_code& ec) {
@@ -98,7 +99,7 @@ SessionHandle Message::session() const noexcept {
 void Message::reply(BytesView payload) {
   error_code ec;
   reply(payload, ec);
-  if (ec) throw system_error(ec);
+  detail::throw_on_error(ec);
 }
 
 void Message::reply(BytesView payload, error_code& ec) {

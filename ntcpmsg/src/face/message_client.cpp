@@ -2,16 +2,13 @@
 
 #include <utility>
 
+#include "base/checks.hpp"
 #include "face/client_core.hpp"
 #include "ntcpmsg/single_connection.hpp"
 #include "ntcpmsg/single_connection_cable.hpp"
 
 namespace ntcpmsg {
 namespace {
-
-void check(error_code ec) {
-  if (ec) throw system_error(ec);
-}
 
 detail::ClientLink::Target target_of(const Endpoint& endpoint) {
   return {endpoint.address().to_string(), endpoint.port()};
@@ -56,7 +53,9 @@ void MessageClient::on_writable(std::function<void()> handler) {
   core_->writable.set(std::move(handler));
 }
 
-void MessageClient::connect(Milliseconds timeout) { check(core_->connect(timeout)); }
+void MessageClient::connect(Milliseconds timeout) {
+  detail::throw_on_error(core_->connect(timeout));
+}
 
 void MessageClient::connect(Milliseconds timeout, error_code& ec) { ec = core_->connect(timeout); }
 
@@ -72,7 +71,7 @@ std::size_t MessageClient::close(Milliseconds timeout) { return core_->close(tim
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload) {
   if (core_->send_in_burst(event, payload)) return;
-  check(core_->send(event, payload));
+  detail::throw_on_error(core_->send(event, payload));
 }
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload, error_code& ec) {
@@ -106,7 +105,7 @@ void MessageClient::start_wait_writable(Handler handler) {
   core_->async_wait_writable(std::move(handler));
 }
 
-void MessageClient::flush(Milliseconds timeout) { check(core_->flush(timeout)); }
+void MessageClient::flush(Milliseconds timeout) { detail::throw_on_error(core_->flush(timeout)); }
 
 void MessageClient::flush(Milliseconds timeout, error_code& ec) { ec = core_->flush(timeout); }
 
@@ -143,7 +142,7 @@ SingleConnectionCable::SingleConnectionCable(const Endpoint& endpoint,
           detail::make_client_core(target_of(endpoint), std::move(options), connections, true)) {}
 
 void SingleConnectionCable::async_send(std::uint32_t event, BytesView payload, OrderKey key) {
-  check(core().send(event, payload, key));
+  detail::throw_on_error(core().send(event, payload, key));
 }
 
 void SingleConnectionCable::async_send(std::uint32_t event,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/checks.hpp"
 #include "face/blocking_reply.hpp"
 #include "session/session.hpp"
 
@@ -38,7 +39,7 @@ bool SessionHandle::peer_speaks_extensions() const noexcept {
 void SessionHandle::push(std::uint32_t event, BytesView payload) const {
   error_code ec;
   push(event, payload, ec);
-  if (ec) throw system_error(ec);
+  detail::throw_on_error(ec);
 }
 
 void SessionHandle::push(std::uint32_t event, BytesView payload, error_code& ec) const {
