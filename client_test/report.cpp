@@ -28,7 +28,7 @@ void add_row(std::string& table, std::string_view name, const std::string& value
   fmt::format_to(std::back_inserter(table), "{:<16}{}\n", name, value);
 }
 
-void add_latencies(std::string& table, const LatencyHistogram& latency) {
+void add_latencies(std::string& table, const test_support::LatencyHistogram& latency) {
   if (latency.count() == 0) return;
   add_row(table,
           "latency us",
@@ -39,7 +39,7 @@ void add_latencies(std::string& table, const LatencyHistogram& latency) {
                       microseconds(latency.max())));
 }
 
-ordered_json latency_json(const LatencyHistogram& latency) {
+ordered_json latency_json(const test_support::LatencyHistogram& latency) {
   const auto value = [&latency](double quantile) {
     return latency.count() == 0 ? ordered_json()
                                 : ordered_json(microseconds(latency.quantile(quantile)));

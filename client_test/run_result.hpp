@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "latency_histogram.hpp"
+#include "test_support/latency_histogram.hpp"
 #include "test_support/server_counters.hpp"
 
 namespace client_test {
@@ -18,7 +18,7 @@ struct RunResult {
   std::uint64_t corrupt = 0;
   double seconds = 0;
   /// In nanoseconds; empty when the mode measures none.
-  LatencyHistogram latency;
+  test_support::LatencyHistogram latency;
   /// Of this process, during the run.
   double cpu_seconds = 0;
   std::uint64_t reads = 0;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace client_test {
+namespace test_support {
 
 /// Counts values in buckets that are at most 1/128 as wide as the values in them, so that quantiles
 /// are that exact over the whole range. Values beyond `max_value` count as that.
@@ -79,4 +79,4 @@ class LatencyHistogram {
   std::uint64_t max_ = 0;
 };
 
-}  // namespace client_test
+}  // namespace test_support
