@@ -77,7 +77,8 @@ class Client final : public bench::ClientPeer {
   void flush() override { clients_.front()->flush(60s); }
 
   void round_trip(std::span<const std::byte> bytes, std::size_t) override {
-    clients_.front()->sync_send(echo_event, bytes, 10s);
+    thread_local ntcpmsg::Bytes reply;
+    clients_.front()->sync_send(echo_event, bytes, reply, 10s);
   }
 
   std::uint64_t echo_until(const bench::Stop& stop, bench::LatencyHistogram& latency) override {
@@ -106,11 +107,11 @@ class Client final : public bench::ClientPeer {
   void request(ntcpmsg::MessageClient& client, Window& window) {
     const std::uint64_t number = window.round_trips.load(std::memory_order_relaxed);
     const auto begin = number % timed_every == 0 ? Clock::now() : Clock::time_point{};
-    client.async_request(
+    client.async_request<ntcpmsg::BytesView>(
         echo_event,
         payload_,
         10s,
-        [this, &client, &window, begin](ntcpmsg::error_code ec, const ntcpmsg::Bytes&) {
+        [this, &client, &window, begin](ntcpmsg::error_code ec, ntcpmsg::BytesView) {
           if (ec) throw ntcpmsg::system_error(ec);
           if (begin != Clock::time_point{}) {
             window.latency.record(static_cast<std::uint64_t>((Clock::now() - begin).count()));
