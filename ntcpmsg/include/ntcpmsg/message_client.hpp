@@ -3,6 +3,7 @@
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/async_result.hpp>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "ntcpmsg/error_event.hpp"
 #include "ntcpmsg/message.hpp"
 #include "ntcpmsg/options.hpp"
+#include "ntcpmsg/plain_reply.hpp"
 #include "ntcpmsg/statistics.hpp"
 
 namespace ntcpmsg {
@@ -118,18 +120,42 @@ class MessageClient {
                   BytesView payload,
                   Milliseconds timeout = std::chrono::seconds(30));
   Bytes sync_send(std::uint32_t event, BytesView payload, Milliseconds timeout, error_code& ec);
+  /// The same with the reply in the caller's own buffer: nothing is allocated once it is large
+  /// enough. On `Errc::remote_error` it holds the peer's text. Must not be the payload's memory.
+  void sync_send(std::uint32_t event,
+                 BytesView payload,
+                 Bytes& reply,
+                 Milliseconds timeout = std::chrono::seconds(30));
+  void sync_send(std::uint32_t event,
+                 BytesView payload,
+                 Bytes& reply,
+                 Milliseconds timeout,
+                 error_code& ec);
 
-  /// As `sync_send`, completing with `void(error_code, Bytes)`. The payload is copied before the
+  /// As `sync_send`, completing with `void(error_code, Reply)`. The payload is copied before the
   /// call returns. Never waits for room in the queue. Cancellation (terminal, partial, total)
   /// completes with `operation_aborted`; a request already written may still be handled.
-  template <typename CompletionToken>
+  ///
+  /// `Reply` is `Bytes`, or `BytesView` for a view into the read buffer that is valid until the
+  /// handler returns: with a plain callback as the token nothing is allocated then. The view needs
+  /// a handler that runs on the client's own I/O thread, i.e. one without an executor.
+  template <typename Reply = Bytes, typename CompletionToken>
+  requires std::same_as<Reply, Bytes> || std::same_as<Reply, BytesView>
   auto async_request(std::uint32_t event,
                      BytesView payload,
                      Milliseconds timeout,
                      CompletionToken&& token) {
-    return boost::asio::async_initiate<CompletionToken, void(error_code, Bytes)>(
+    return boost::asio::async_initiate<CompletionToken, void(error_code, Reply)>(
         [this](auto handler, std::uint32_t number, BytesView bytes, Milliseconds limit) {
-          start_request(number, bytes, limit, std::move(handler));
+          using ActualHandler = decltype(handler);
+          if constexpr (detail::is_plain_handler<ActualHandler>) {
+            detail::PlainReply<Reply, ActualHandler> reply(*core_, std::move(handler));
+            start_request(number, bytes, limit, detail::ReplyCompletion(std::move(reply)));
+          } else {
+            static_assert(std::same_as<Reply, Bytes>,
+                          "a view of the reply is for handlers without an executor");
+            start_request(number, bytes, limit, ReplyHandler(std::move(handler)));
+          }
         },
         token,
         event,
@@ -172,6 +198,10 @@ class MessageClient {
                      BytesView payload,
                      Milliseconds timeout,
                      ReplyHandler handler);
+  void start_request(std::uint32_t event,
+                     BytesView payload,
+                     Milliseconds timeout,
+                     detail::ReplyCompletion completion);
   void start_wait_writable(Handler handler);
 
   std::shared_ptr<detail::ClientCore> core_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <new>
 #include <string>
+#include <utility>
 
 #include "base/one_shot_event.hpp"
 #include "session/request_table.hpp"
@@ -8,9 +10,34 @@
 namespace ntcpmsg::detail {
 
 /// The outcome of a request whose caller sleeps; lives on the caller's stack.
-class BlockingReply final : public ReplySink {
+class BlockingReply {
  public:
-  void complete(error_code ec, BytesView reply) noexcept override {
+  /// `reply` is assigned to, so that its memory can be used again.
+  explicit BlockingReply(Bytes& reply) noexcept : reply_(reply) { reply_.clear(); }
+  BlockingReply(const BlockingReply&) = delete;
+  BlockingReply& operator=(const BlockingReply&) = delete;
+
+  /// What goes into the request table.
+  ReplyCompletion completion() noexcept {
+    return [this](error_code ec, BytesView reply) { complete(ec, reply); };
+  }
+
+  /// Waits for the outcome; at the deadline takes the request out of the table.
+  error_code wait(RequestTable& requests, std::uint32_t channel, TimePoint deadline) {
+    if (done_.wait_until(deadline)) return error_;
+    if (requests.take(channel)) return Errc::timed_out;
+    // Somebody is completing it right now.
+    done_.wait_until(TimePoint::max());
+    return error_;
+  }
+
+  /// The request could not be sent: takes it back.
+  void withdraw(RequestTable& requests, std::uint32_t channel) {
+    if (!requests.take(channel)) done_.wait_until(TimePoint::max());
+  }
+
+ private:
+  void complete(error_code ec, BytesView reply) noexcept {
     error_ = ec;
     try {
       reply_.assign(reply.begin(), reply.end());
@@ -20,29 +47,9 @@ class BlockingReply final : public ReplySink {
     done_.set();
   }
 
-  /// Waits for the outcome; at the deadline takes the request out of the table.
-  void wait(RequestTable& requests, std::uint32_t channel, TimePoint deadline) {
-    if (done_.wait_until(deadline)) return;
-    if (requests.take(channel) != nullptr) {
-      error_ = Errc::timed_out;
-      return;
-    }
-    // Somebody is completing it right now.
-    done_.wait_until(TimePoint::max());
-  }
-
-  /// The request could not be sent: takes it back.
-  void withdraw(RequestTable& requests, std::uint32_t channel) {
-    if (requests.take(channel) == nullptr) done_.wait_until(TimePoint::max());
-  }
-
-  const error_code& error() const noexcept { return error_; }
-  Bytes& reply() noexcept { return reply_; }
-
- private:
+  Bytes& reply_;
   OneShotEvent done_;
   error_code error_;
-  Bytes reply_;
 };
 
 /// Throws the error, with the peer's words when it is a remote error.

@@ -53,16 +53,21 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   /// Sends a message that needs nobody to act, as most in a burst; false when it has to go by
   /// `send`. Apart, because handing an error code through costs as much as the rest.
   bool send_in_burst(std::uint32_t event, BytesView payload) {
-    return !is_cable_ && links_.front()->queue().append_in_burst(event, 0, payload);
+    return !is_cable_ && links_.front()->queue().append_in_burst({.event = event}, payload);
   }
   error_code send(std::uint32_t event, BytesView payload);
   error_code send(std::uint32_t event, BytesView payload, OrderKey key);
-  /// On `Errc::remote_error` the result is the peer's text.
-  Bytes request(std::uint32_t event, BytesView payload, Milliseconds timeout, error_code& ec);
+  /// On `Errc::remote_error` the reply is the peer's text.
+  error_code request(std::uint32_t event, BytesView payload, Milliseconds timeout, Bytes& reply);
   void async_request(std::uint32_t event,
                      BytesView payload,
                      Milliseconds timeout,
                      ReplyHandler handler);
+  /// The channel the request has, 0 when it failed already.
+  std::uint32_t start_request(std::uint32_t event,
+                              BytesView payload,
+                              Milliseconds timeout,
+                              ReplyCompletion completion);
   void async_wait_writable(Handler handler);
   error_code flush(Milliseconds timeout);
 
@@ -84,9 +89,13 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   void on_link_error(ClientLink& link, error_code ec, std::string text) override;
   void on_link_lost(ClientLink& link, Session& session, error_code reason) override;
 
+  /// Runs `step(*this)` on the I/O thread, not inside this call.
+  template <typename Step>
+  void post(Step step);
+  /// Raises the error event for what a handler threw.
+  void report_exception(const std::exception_ptr& thrown);
+
  private:
-  class AsyncReply;
-  class CableIdReply;
   using Operation = AsyncOperation<error_code>;
 
   /// Somebody who waits for the connection to be up.
@@ -97,8 +106,6 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   };
   using ConnectWaiters = std::list<ConnectWaiter>;
 
-  template <typename Step>
-  void post(Step step);
   AsyncOperation<error_code>::OnThrow exception_reporter();
 
   void begin_connect();
@@ -133,12 +140,16 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   error_code spread(const FrameHeader& header, BytesView payload);
   error_code send_offline(const FrameHeader& header, BytesView payload);
   std::size_t link_for_request() const noexcept;
-  error_code send_request(ReplySink& sink,
+  /// Puts the request into the table and the queue. `completion` is left alone on an error with
+  /// `channel` 0.
+  error_code send_request(ReplyCompletion&& completion,
                           std::uint32_t event,
                           BytesView payload,
                           TimePoint table_deadline,
                           const AppendOptions& options,
                           std::uint32_t& channel);
+  /// The link of a cable was lost between being chosen and taking the request.
+  bool try_another_link(error_code ec, std::size_t tries) const noexcept;
   void watch_deadline(TimePoint deadline);
   void arm_request_timer();
   void on_request_timer();
@@ -148,7 +159,6 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   template <typename Signature, typename... Args>
   void raise(const EventSlot<Signature>& slot, Args&&... args);
   void raise_error(const ErrorEvent& event);
-  void report_exception(const std::exception_ptr& thrown);
   void report_exception(std::string text);
 
   ClientOptions options_;

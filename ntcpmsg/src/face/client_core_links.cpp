@@ -148,7 +148,7 @@ void ClientCore::report_unsent(const Leftover& leftover) {
 }
 
 void ClientCore::fail_requests(ClientLink& link, error_code reason) {
-  for (ReplySink* const sink : requests_->take_all(link.tag())) sink->complete(reason, {});
+  for (auto& completion : requests_->take_all(link.tag())) completion(reason, {});
 }
 
 }  // namespace ntcpmsg::detail

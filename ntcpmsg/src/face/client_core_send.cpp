@@ -21,39 +21,17 @@ constexpr Milliseconds heir_patience{1000};
 
 }  // namespace
 
-/// The outcome of a request made with a completion token. Owns itself until completed.
-class ClientCore::AsyncReply final : public ReplySink {
- public:
-  explicit AsyncReply(AsyncOperation<error_code, Bytes> operation)
-      : operation_(std::move(operation)) {}
+void run_later(ClientCore& core, InplaceFunction<void()> step) {
+  core.post([step = std::move(step)](ClientCore& self) mutable {
+    try {
+      step();
+    } catch (...) {
+      self.report_exception(std::current_exception());
+    }
+  });
+}
 
-  void complete(error_code ec, BytesView reply) noexcept override {
-    const std::unique_ptr<AsyncReply> self(this);
-    if (ec) return operation_.complete(ec, {});
-    operation_.complete_here({}, Bytes(reply.begin(), reply.end()));
-  }
-
-  AsyncOperation<error_code, Bytes>& operation() noexcept { return operation_; }
-
- private:
-  AsyncOperation<error_code, Bytes> operation_;
-};
-
-/// The answer of an original listener that was asked for a cable id.
-class ClientCore::CableIdReply final : public ReplySink {
- public:
-  CableIdReply(std::weak_ptr<ClientCore> core, std::size_t link)
-      : core_(std::move(core)), link_(link) {}
-
-  void complete(error_code ec, BytesView reply) noexcept override {
-    const std::unique_ptr<CableIdReply> self(this);
-    if (const auto core = core_.lock()) core->on_cable_id(link_, reply, ec);
-  }
-
- private:
-  std::weak_ptr<ClientCore> core_;
-  std::size_t link_;
-};
+void report_thrown(ClientCore& core) noexcept { core.report_exception(std::current_exception()); }
 
 AppendOptions ClientCore::append_options() const noexcept {
   return {.offline = options_.offline == OfflinePolicy::queue};
@@ -76,7 +54,7 @@ error_code ClientCore::spread(const FrameHeader& header, BytesView payload) {
     const std::size_t link = distribution_.current();
     error_code ec = Errc::not_connected;
     if (distribution_.is_up(link)) {
-      if (links_[link]->queue().append_in_burst(header.event, header.cable_id, payload)) return {};
+      if (links_[link]->queue().append_in_burst(header, payload)) return {};
       bool batch_completed = false;
       // Only when no connection has room does the sender wait, at the last of them.
       ec = links_[link]->queue().append(
@@ -137,47 +115,71 @@ std::size_t ClientCore::link_for_request() const noexcept {
   return best;
 }
 
-error_code ClientCore::send_request(ReplySink& sink,
+error_code ClientCore::send_request(ReplyCompletion&& completion,
                                     std::uint32_t event,
                                     BytesView payload,
                                     TimePoint table_deadline,
                                     const AppendOptions& options,
                                     std::uint32_t& channel) {
   ClientLink& link = *links_[is_cable_ ? link_for_request() : 0];
-  const auto taken = requests_->add(sink, link.tag(), table_deadline);
+  const auto taken = requests_->add(std::move(completion), link.tag(), table_deadline);
   if (!taken) return Errc::too_many_requests;
   channel = *taken;
   FrameHeader header = message_header(event);
   header.flags = flag::sync;
   header.channel = channel;
+  if (!options.urgent && link.queue().append_in_burst(header, payload)) return {};
   return link.queue().append(header, payload, options);
 }
 
-Bytes ClientCore::request(std::uint32_t event,
-                          BytesView payload,
-                          Milliseconds timeout,
-                          error_code& ec) {
-  if (io_thread_->running_in_this_thread()) {
-    ec = Errc::would_deadlock;
-    return {};
-  }
+bool ClientCore::try_another_link(error_code ec, std::size_t tries) const noexcept {
+  return ec == Errc::not_connected && is_cable_ && tries < links_.size() &&
+         distribution_.up_count() != 0;
+}
+
+error_code ClientCore::request(std::uint32_t event,
+                               BytesView payload,
+                               Milliseconds timeout,
+                               Bytes& reply) {
+  if (io_thread_->running_in_this_thread()) return Errc::would_deadlock;
   const TimePoint deadline = deadline_after(Clock::now(), timeout);
   AppendOptions options = append_options();
   options.urgent = true;
   options.wait_deadline = deadline;
   for (std::size_t tries = 0;; ++tries) {
-    BlockingReply sink;
+    BlockingReply outcome(reply);
     std::uint32_t channel = 0;
-    ec = send_request(sink, event, payload, TimePoint::max(), options, channel);
+    const error_code ec =
+        send_request(outcome.completion(), event, payload, TimePoint::max(), options, channel);
+    if (!ec) return outcome.wait(*requests_, channel, deadline);
+    if (channel != 0) outcome.withdraw(*requests_, channel);
+    if (!try_another_link(ec, tries)) return ec;
+  }
+}
+
+std::uint32_t ClientCore::start_request(std::uint32_t event,
+                                        BytesView payload,
+                                        Milliseconds timeout,
+                                        ReplyCompletion completion) {
+  const TimePoint deadline = deadline_after(coarse_now() + coarse_tick, timeout);
+  AppendOptions options = append_options();
+  options.may_wait = false;
+  for (std::size_t tries = 0;; ++tries) {
+    std::uint32_t channel = 0;
+    const error_code ec =
+        send_request(std::move(completion), event, payload, deadline, options, channel);
     if (!ec) {
-      sink.wait(*requests_, channel, deadline);
-      ec = sink.error();
-      return std::move(sink.reply());
+      watch_deadline(deadline);
+      return channel;
     }
-    if (channel != 0) sink.withdraw(*requests_, channel);
-    const bool another = ec == Errc::not_connected && tries < links_.size() &&
-                         distribution_.up_count() != 0 && is_cable_;
-    if (!another) return {};
+    if (channel != 0) {
+      completion = requests_->take(channel);
+      // Somebody took it out meanwhile, and completes it.
+      if (!completion) return 0;
+    }
+    if (try_another_link(ec, tries)) continue;
+    completion(ec, {});
+    return 0;
   }
 }
 
@@ -185,38 +187,26 @@ void ClientCore::async_request(std::uint32_t event,
                                BytesView payload,
                                Milliseconds timeout,
                                ReplyHandler handler) {
-  const TimePoint deadline = deadline_after(Clock::now(), timeout);
-  auto reply = std::make_unique<AsyncReply>(AsyncOperation<error_code, Bytes>(
-      std::move(handler), io_thread_->context().get_executor(), exception_reporter()));
   const auto channel_for_cancel = std::make_shared<std::atomic<std::uint32_t>>(0);
-  reply->operation().on_cancel([self = weak_from_this(), channel_for_cancel] {
+  AsyncOperation<error_code, Bytes> operation(
+      std::move(handler), io_thread_->context().get_executor(), exception_reporter());
+  operation.on_cancel([self = weak_from_this(), channel_for_cancel] {
     if (const auto core = self.lock()) core->cancel_request(channel_for_cancel->load());
   });
-  AppendOptions options = append_options();
-  options.may_wait = false;
-  error_code ec;
-  for (std::size_t tries = 0;; ++tries) {
-    std::uint32_t channel = 0;
-    // From here on whoever takes it out of the table completes, and thereby deletes it.
-    AsyncReply& sink = *reply.release();
-    ec = send_request(sink, event, payload, deadline, options, channel);
-    if (!ec) {
-      channel_for_cancel->store(channel);
-      return watch_deadline(deadline);
-    }
-    if (channel != 0 && requests_->take(channel) == nullptr) return;
-    reply.reset(&sink);
-    const bool another = ec == Errc::not_connected && tries < links_.size() &&
-                         distribution_.up_count() != 0 && is_cable_;
-    if (!another) break;
-  }
-  reply.release()->complete(ec, {});
+  const std::uint32_t channel =
+      start_request(event,
+                    payload,
+                    timeout,
+                    [operation = std::move(operation)](error_code ec, BytesView reply) mutable {
+                      if (ec) return operation.complete(ec, {});
+                      operation.complete_here({}, Bytes(reply.begin(), reply.end()));
+                    });
+  channel_for_cancel->store(channel);
 }
 
 void ClientCore::cancel_request(std::uint32_t channel) {
-  if (ReplySink* const sink = requests_->take(channel)) {
-    sink->complete(boost::asio::error::operation_aborted, {});
-  }
+  ReplyCompletion completion = requests_->take(channel);
+  if (completion) completion(boost::asio::error::operation_aborted, {});
 }
 
 void ClientCore::watch_deadline(TimePoint deadline) {
@@ -241,25 +231,26 @@ void ClientCore::arm_request_timer() {
 
 void ClientCore::on_request_timer() {
   request_timer_at_.store(never, std::memory_order_release);
-  for (ReplySink* const sink : requests_->take_expired(Clock::now())) {
-    sink->complete(Errc::timed_out, {});
-  }
-  const TimePoint next = requests_->earliest_deadline();
-  if (next != TimePoint::max()) watch_deadline(next);
+  RequestTable::Expired expired = requests_->take_expired(Clock::now());
+  if (expired.next != TimePoint::max()) watch_deadline(expired.next);
+  for (auto& completion : expired.completions) completion(Errc::timed_out, {});
 }
 
 void ClientCore::request_cable_id(ClientLink& link) {
-  auto reply = std::make_unique<CableIdReply>(weak_from_this(), link.index());
   const TimePoint deadline = deadline_after(Clock::now(), cable_id_timeout);
-  const auto channel = requests_->add(*reply, link.tag(), deadline);
+  const auto channel = requests_->add(
+      [self = weak_from_this(), index = link.index()](error_code ec, BytesView reply) {
+        if (const auto core = self.lock()) core->on_cable_id(index, reply, ec);
+      },
+      link.tag(),
+      deadline);
   if (!channel) return link.restart(Errc::too_many_requests);
-  static_cast<void>(reply.release());
   const FrameHeader header{
       .flags = flag::sync | flag::inner, .event = inner_event::processor_id, .channel = *channel};
   const auto payload = encode(ProcessorIdRequest{});
   const error_code ec = link.queue().append(header, payload, {.never_refused = true});
   if (!ec) return watch_deadline(deadline);
-  if (ReplySink* const sink = requests_->take(*channel)) sink->complete(ec, {});
+  if (ReplyCompletion completion = requests_->take(*channel)) completion(ec, {});
 }
 
 void ClientCore::on_cable_id(std::size_t index, BytesView payload, error_code ec) {

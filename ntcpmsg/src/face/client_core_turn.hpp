@@ -19,7 +19,7 @@ inline constexpr RequestTable::Link kept_requests = UINT64_MAX;
 template <typename Step>
 void ClientCore::post(Step step) {
   boost::asio::post(io_thread_->context(),
-                    [self = shared_from_this(), step = std::move(step)] { step(*self); });
+                    [self = shared_from_this(), step = std::move(step)]() mutable { step(*self); });
 }
 
 template <typename Signature, typename... Args>

@@ -119,7 +119,8 @@ std::size_t Listener::broadcast(std::uint32_t event, BytesView payload) {
 
 std::vector<SessionHandle> Listener::sessions() const {
   std::vector<SessionHandle> handles;
-  for (const auto& session : core_->registry().sessions()) {
+  const auto registered = core_->registry().snapshot();
+  for (const auto& session : registered->sessions) {
     handles.emplace_back(session, session->id());
   }
   return handles;
@@ -127,7 +128,8 @@ std::vector<SessionHandle> Listener::sessions() const {
 
 std::vector<Endpoint> Listener::remote_endpoints() const {
   std::vector<Endpoint> endpoints;
-  for (const auto& session : core_->registry().sessions()) {
+  const auto registered = core_->registry().snapshot();
+  for (const auto& session : registered->sessions) {
     endpoints.push_back(session->remote_endpoint());
   }
   return endpoints;

@@ -36,7 +36,8 @@ ListenerCore::ListenerCore(ListenerOptions options)
       io_threads_(options_.io_threads ? options_.io_threads
                                       : std::make_shared<IoThreads>(options_.threads)),
       requests_(std::make_shared<RequestTable>(options_.max_requests, first_server_channel)),
-      received_caches_(io_threads_->size()) {
+      received_caches_(io_threads_->size()),
+      flush_pending_(std::make_unique<std::atomic<bool>[]>(io_threads_->size())) {
   options_.io_threads.reset();
 }
 
@@ -175,9 +176,7 @@ void ListenerCore::on_closed(Session& session, error_code reason) {
   const Leftover leftover = session.queue().take_leftover();
   const std::size_t owed = session.deferred_replies();
   session.queue().count_unsent(leftover.messages);
-  for (ReplySink* const sink : requests_->take_all(session.id())) {
-    sink->complete(Errc::disconnected, {});
-  }
+  for (auto& completion : requests_->take_all(session.id())) completion(Errc::disconnected, {});
   const std::uint16_t cable_id = session.cable_id();
   const auto keep_alive = session.shared_from_this();
   {
@@ -225,7 +224,8 @@ void ListenerCore::close_sessions(CloseOptions options) {
     close_options_ = options;
   }
   stop_accepting();
-  for (const auto& session : registry_.sessions()) session->close(options);
+  const auto registered = registry_.snapshot();
+  for (const auto& session : registered->sessions) session->close(options);
 }
 
 bool ListenerCore::wait_quiet(TimePoint deadline) {
@@ -278,18 +278,46 @@ void ListenerCore::shut_down() {
 }
 
 std::size_t ListenerCore::broadcast(std::uint32_t event, BytesView payload) {
+  const AppendOptions options{.may_wait = false, .flushed_by_caller = true};
+  const auto registered = registry_.snapshot();
   std::size_t count = 0;
-  for (const auto& session : registry_.one_per_peer()) {
-    if (!session->push(event, payload, {.may_wait = false})) ++count;
+  for (const auto& session : registered->peers) {
+    if (!session->push(event, payload, options)) ++count;
   }
+  if (count != 0) flush_sessions_soon();
   return count;
+}
+
+void ListenerCore::flush_sessions_soon() {
+  std::shared_ptr<IoThreads> threads;
+  {
+    const std::lock_guard guard(mutex_);
+    threads = io_threads_;
+  }
+  if (!threads) return;
+  for (std::size_t i = 0; i < threads->size(); ++i) {
+    if (flush_pending_[i].exchange(true)) continue;
+    boost::asio::post(threads->context(i), [self = weak_from_this(), i] {
+      if (const auto core = self.lock()) core->flush_sessions(i);
+    });
+  }
+}
+
+void ListenerCore::flush_sessions(std::size_t thread) {
+  // First, so that what is appended from here on is seen here or has a flush of its own.
+  flush_pending_[thread].store(false);
+  const auto registered = registry_.snapshot();
+  for (const auto& session : registered->sessions) {
+    if (session->io_thread().index() == thread) session->queue().flush();
+  }
 }
 
 Statistics ListenerCore::statistics() const {
   const std::lock_guard guard(mutex_);
   Statistics total = ended_;
   total.bytes_queued = 0;
-  for (const auto& session : registry_.sessions()) {
+  const auto registered = registry_.snapshot();
+  for (const auto& session : registered->sessions) {
     session->add_to(total);
     session->queue().add_to(total);
   }

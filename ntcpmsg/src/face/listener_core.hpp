@@ -66,6 +66,10 @@ class ListenerCore final : public SessionOwner,
   /// Waits until every acceptor and session is gone and every thread has left its handlers.
   bool wait_quiet(TimePoint deadline);
 
+  /// Has each I/O thread flush its sessions once, after any number of broadcasts.
+  void flush_sessions_soon();
+  void flush_sessions(std::size_t thread);
+
   template <typename Signature, typename... Args>
   void raise(const EventSlot<Signature>& slot, const Endpoint& remote, Args&&... args);
   void raise_error(const ErrorEvent& event);
@@ -75,6 +79,8 @@ class ListenerCore final : public SessionOwner,
   std::shared_ptr<RequestTable> requests_;
   Registry registry_;
   std::vector<HandlerCache<void(Message&)>> received_caches_;
+  /// By I/O thread: it was told to flush its sessions and has not begun yet.
+  std::unique_ptr<std::atomic<bool>[]> flush_pending_;
   std::atomic<std::uint64_t> next_session_id_{1};
   std::atomic<std::uint64_t> sessions_total_{0};
   std::atomic<bool> closing_{false};

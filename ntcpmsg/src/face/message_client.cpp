@@ -81,9 +81,8 @@ void MessageClient::async_send(std::uint32_t event, BytesView payload, error_cod
 }
 
 Bytes MessageClient::sync_send(std::uint32_t event, BytesView payload, Milliseconds timeout) {
-  error_code ec;
-  Bytes reply = core_->request(event, payload, timeout, ec);
-  if (ec) detail::throw_request_error(ec, reply);
+  Bytes reply;
+  sync_send(event, payload, reply, timeout);
   return reply;
 }
 
@@ -91,7 +90,25 @@ Bytes MessageClient::sync_send(std::uint32_t event,
                                BytesView payload,
                                Milliseconds timeout,
                                error_code& ec) {
-  return core_->request(event, payload, timeout, ec);
+  Bytes reply;
+  ec = core_->request(event, payload, timeout, reply);
+  return reply;
+}
+
+void MessageClient::sync_send(std::uint32_t event,
+                              BytesView payload,
+                              Bytes& reply,
+                              Milliseconds timeout) {
+  const error_code ec = core_->request(event, payload, timeout, reply);
+  if (ec) detail::throw_request_error(ec, reply);
+}
+
+void MessageClient::sync_send(std::uint32_t event,
+                              BytesView payload,
+                              Bytes& reply,
+                              Milliseconds timeout,
+                              error_code& ec) {
+  ec = core_->request(event, payload, timeout, reply);
 }
 
 void MessageClient::start_request(std::uint32_t event,
@@ -99,6 +116,13 @@ void MessageClient::start_request(std::uint32_t event,
                                   Milliseconds timeout,
                                   ReplyHandler handler) {
   core_->async_request(event, payload, timeout, std::move(handler));
+}
+
+void MessageClient::start_request(std::uint32_t event,
+                                  BytesView payload,
+                                  Milliseconds timeout,
+                                  detail::ReplyCompletion completion) {
+  core_->start_request(event, payload, timeout, std::move(completion));
 }
 
 void MessageClient::start_wait_writable(Handler handler) {

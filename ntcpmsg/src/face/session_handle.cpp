@@ -72,9 +72,10 @@ Bytes SessionHandle::sync_push(std::uint32_t event,
     return {};
   }
   const auto deadline = detail::deadline_after(detail::Clock::now(), timeout);
-  detail::BlockingReply sink;
+  Bytes reply;
+  detail::BlockingReply outcome(reply);
   detail::RequestTable& requests = session->requests();
-  const auto channel = requests.add(sink, session->id(), detail::TimePoint::max());
+  const auto channel = requests.add(outcome.completion(), session->id(), detail::TimePoint::max());
   if (!channel) {
     ec = Errc::too_many_requests;
     return {};
@@ -85,13 +86,12 @@ Bytes SessionHandle::sync_push(std::uint32_t event,
                                    .channel = *channel};
   ec = session->queue().append(header, payload, {.urgent = true, .wait_deadline = deadline});
   if (ec) {
-    sink.withdraw(requests, *channel);
+    outcome.withdraw(requests, *channel);
     if (ec == Errc::not_connected || ec == Errc::closed) ec = Errc::unknown_peer;
     return {};
   }
-  sink.wait(requests, *channel, deadline);
-  ec = sink.error();
-  return std::move(sink.reply());
+  ec = outcome.wait(requests, *channel, deadline);
+  return reply;
 }
 
 void SessionHandle::close(Milliseconds timeout) const {

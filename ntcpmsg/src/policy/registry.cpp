@@ -15,6 +15,7 @@ void Registry::add(SessionPtr session) {
   const std::lock_guard guard(mutex_);
   by_endpoint_[session->remote_endpoint()] = session;
   const std::uint64_t id = session->id();
+  snapshot_.reset();
   sessions_.emplace(id, std::move(session));
 }
 
@@ -22,6 +23,7 @@ bool Registry::remove(const Session& session) {
   const std::lock_guard guard(mutex_);
   const auto found = sessions_.find(session.id());
   if (found == sessions_.end()) return false;
+  snapshot_.reset();
   const auto by_endpoint = by_endpoint_.find(session.remote_endpoint());
   if (by_endpoint != by_endpoint_.end() && by_endpoint->second == found->second) {
     by_endpoint_.erase(by_endpoint);
@@ -61,24 +63,20 @@ Registry::SessionPtr Registry::find(std::uint16_t cable_id) const {
   return found->second.members.front();
 }
 
-std::vector<Registry::SessionPtr> Registry::sessions() const {
+std::shared_ptr<const Registry::Snapshot> Registry::snapshot() const {
   const std::lock_guard guard(mutex_);
-  std::vector<SessionPtr> all;
-  all.reserve(sessions_.size());
-  for (const auto& [id, session] : sessions_) all.push_back(session);
-  return all;
-}
-
-std::vector<Registry::SessionPtr> Registry::one_per_peer() const {
-  const std::lock_guard guard(mutex_);
-  std::vector<SessionPtr> chosen;
+  if (snapshot_) return snapshot_;
+  Snapshot made;
+  made.sessions.reserve(sessions_.size());
   for (const auto& [id, cable] : cables_) {
-    if (!cable.members.empty()) chosen.push_back(cable.members.front());
+    if (!cable.members.empty()) made.peers.push_back(cable.members.front());
   }
   for (const auto& [id, session] : sessions_) {
-    if (session->cable_id() == 0 && !claims_.contains(id)) chosen.push_back(session);
+    made.sessions.push_back(session);
+    if (session->cable_id() == 0 && !claims_.contains(id)) made.peers.push_back(session);
   }
-  return chosen;
+  snapshot_ = std::make_shared<const Snapshot>(std::move(made));
+  return snapshot_;
 }
 
 std::vector<std::uint16_t> Registry::cable_ids() const {
@@ -107,6 +105,7 @@ std::uint16_t Registry::free_id() {
 }
 
 Registry::Cable Registry::bind(std::uint16_t id, Session& session) {
+  snapshot_.reset();
   Bound& cable = cables_[id];
   const auto self = session.shared_from_this();
   if (std::ranges::find(cable.members, self) == cable.members.end()) cable.members.push_back(self);
@@ -139,6 +138,7 @@ void Registry::note_claim(const Session& session, std::uint16_t cable_id) {
   const std::lock_guard guard(mutex_);
   const auto cable = cables_.find(cable_id);
   if (cable == cables_.end() || !sessions_.contains(session.id())) return;
+  snapshot_.reset();
   cable->second.claimants.insert(session.id());
   claims_[session.id()].insert(cable_id);
 }

@@ -36,9 +36,13 @@ class Registry {
   SessionPtr find(const Endpoint& remote) const;
   /// The first connection of the cable that lives.
   SessionPtr find(std::uint16_t cable_id) const;
-  std::vector<SessionPtr> sessions() const;
-  /// One session for each cable, and all that belong to none.
-  std::vector<SessionPtr> one_per_peer() const;
+  struct Snapshot {
+    std::vector<SessionPtr> sessions;
+    /// One session for each cable, and all that belong to none.
+    std::vector<SessionPtr> peers;
+  };
+  /// Made anew only after a change, so that a broadcast costs little more than what it sends.
+  std::shared_ptr<const Snapshot> snapshot() const;
   std::vector<std::uint16_t> cable_ids() const;
   std::size_t size() const;
   std::size_t cables() const;
@@ -68,6 +72,8 @@ class Registry {
   std::map<std::uint16_t, Bound> cables_;
   std::unordered_map<std::uint64_t, std::set<std::uint16_t>> claims_;
   std::uint16_t last_id_ = 0;
+  /// Null after a change.
+  mutable std::shared_ptr<const Snapshot> snapshot_;
 };
 
 }  // namespace ntcpmsg::detail

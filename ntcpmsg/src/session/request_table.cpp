@@ -24,20 +24,21 @@ std::uint32_t RequestTable::channel_of(std::uint32_t index) const noexcept {
   return channel_base_ | std::uint32_t{slots_[index].generation} << slot_bits | (index + 1);
 }
 
-std::optional<std::uint32_t> RequestTable::add(ReplySink& sink, Link link, TimePoint deadline) {
+std::optional<std::uint32_t> RequestTable::add(ReplyCompletion&& completion,
+                                               Link link,
+                                               TimePoint deadline) {
   const std::lock_guard guard(lock_);
   if (in_flight_ >= max_requests_) return std::nullopt;
-  if (free_.empty()) {
+  if (first_free_ == no_slot) {
     slots_.emplace_back();
-    free_.reserve(slots_.capacity());
-    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    first_free_ = static_cast<std::uint32_t>(slots_.size() - 1);
   }
-  const std::uint32_t index = free_.back();
-  free_.pop_back();
+  const std::uint32_t index = first_free_;
   Slot& slot = slots_[index];
-  slot.sink = &sink;
+  first_free_ = slot.next_free;
+  slot.completion = std::move(completion);
   slot.link = link;
-  if (deadline != TimePoint::max()) deadlines_.add(index, deadline);
+  slot.deadline = deadline;
   ++in_flight_;
   return channel_of(index);
 }
@@ -45,29 +46,27 @@ std::optional<std::uint32_t> RequestTable::add(ReplySink& sink, Link link, TimeP
 RequestTable::Slot* RequestTable::find(std::uint32_t channel) noexcept {
   const std::uint32_t index = (channel & slot_mask) - 1;
   if (index >= slots_.size() || channel_of(index) != channel) return nullptr;
-  return slots_[index].sink != nullptr ? &slots_[index] : nullptr;
+  return slots_[index].completion ? &slots_[index] : nullptr;
 }
 
-ReplySink* RequestTable::release(Slot& slot) noexcept {
-  const auto index = static_cast<std::uint32_t>(&slot - slots_.data());
+ReplyCompletion RequestTable::release(Slot& slot) noexcept {
   slot.generation = (slot.generation + 1U) & generation_mask;
-  deadlines_.remove(index);
-  // Cannot throw: `add` made room for the numbers of all slots.
-  free_.push_back(index);
+  slot.next_free = first_free_;
+  first_free_ = static_cast<std::uint32_t>(&slot - slots_.data());
   --in_flight_;
-  return std::exchange(slot.sink, nullptr);
+  return std::move(slot.completion);
 }
 
-ReplySink* RequestTable::take(std::uint32_t channel) noexcept {
+ReplyCompletion RequestTable::take(std::uint32_t channel) noexcept {
   const std::lock_guard guard(lock_);
   Slot* slot = find(channel);
-  return slot != nullptr ? release(*slot) : nullptr;
+  return slot != nullptr ? release(*slot) : ReplyCompletion();
 }
 
-ReplySink* RequestTable::take(std::uint32_t channel, Link link) noexcept {
+ReplyCompletion RequestTable::take(std::uint32_t channel, Link link) noexcept {
   const std::lock_guard guard(lock_);
   Slot* slot = find(channel);
-  return slot != nullptr && slot->link == link ? release(*slot) : nullptr;
+  return slot != nullptr && slot->link == link ? release(*slot) : ReplyCompletion();
 }
 
 void RequestTable::move_to(std::uint32_t channel, Link link) noexcept {
@@ -75,26 +74,29 @@ void RequestTable::move_to(std::uint32_t channel, Link link) noexcept {
   if (Slot* slot = find(channel)) slot->link = link;
 }
 
-std::vector<ReplySink*> RequestTable::take_all(Link link) {
-  std::vector<ReplySink*> taken;
+std::vector<ReplyCompletion> RequestTable::take_all(Link link) {
+  std::vector<ReplyCompletion> taken;
   const std::lock_guard guard(lock_);
   if (in_flight_ == 0) return taken;
   for (Slot& slot : slots_) {
-    if (slot.sink != nullptr && slot.link == link) taken.push_back(release(slot));
+    if (slot.completion && slot.link == link) taken.push_back(release(slot));
   }
   return taken;
 }
 
-std::vector<ReplySink*> RequestTable::take_expired(TimePoint now) {
-  std::vector<ReplySink*> taken;
+RequestTable::Expired RequestTable::take_expired(TimePoint now) {
+  Expired expired;
   const std::lock_guard guard(lock_);
-  while (const auto index = deadlines_.pop_expired(now)) taken.push_back(release(slots_[*index]));
-  return taken;
-}
-
-TimePoint RequestTable::earliest_deadline() const noexcept {
-  const std::lock_guard guard(lock_);
-  return deadlines_.earliest();
+  if (in_flight_ == 0) return expired;
+  for (Slot& slot : slots_) {
+    if (!slot.completion || slot.deadline == TimePoint::max()) continue;
+    if (slot.deadline <= now) {
+      expired.completions.push_back(release(slot));
+    } else {
+      expired.next = std::min(expired.next, slot.deadline);
+    }
+  }
+  return expired;
 }
 
 std::size_t RequestTable::in_flight() const noexcept {

@@ -8,23 +8,13 @@
 #include "base/deadline.hpp"
 #include "ntcpmsg/bytes.hpp"
 #include "ntcpmsg/error.hpp"
-#include "session/deadline_queue.hpp"
+#include "ntcpmsg/plain_reply.hpp"
 
 namespace ntcpmsg::detail {
 
-/// Where the outcome of a request goes. Called once, never under a lock.
-class ReplySink {
- public:
-  /// `reply` is valid during the call. On `Errc::remote_error` it holds the peer's text.
-  virtual void complete(error_code ec, BytesView reply) noexcept = 0;
-
- protected:
-  ~ReplySink() = default;
-};
-
 /// Requests in flight. A request's channel number holds its slot and the slot's generation, so a
-/// late reply to a slot in use again finds nobody. Thread-safe. A sink taken out by any function
-/// here belongs to the caller, who must complete it; it is in nobody else's hands then.
+/// late reply to a slot in use again finds nobody. Thread-safe. A completion taken out by any
+/// function here belongs to the caller, who must call it; it is in nobody else's hands then.
 class RequestTable {
  public:
   /// Which connection a request travels on.
@@ -33,40 +23,50 @@ class RequestTable {
   /// `max_requests` at most 65,534; channels are or-ed with `channel_base`.
   RequestTable(std::size_t max_requests, std::uint32_t channel_base);
 
-  /// Takes a channel; empty when the table is full. `deadline` of `TimePoint::max()`: the caller
-  /// watches the time itself.
-  std::optional<std::uint32_t> add(ReplySink& sink, Link link, TimePoint deadline);
+  /// Takes a channel; empty, and the completion left alone, when the table is full. `deadline` of
+  /// `TimePoint::max()`: the caller watches the time itself.
+  std::optional<std::uint32_t> add(ReplyCompletion&& completion, Link link, TimePoint deadline);
 
-  /// Takes a request out; null when it was answered, has failed or timed out already.
-  ReplySink* take(std::uint32_t channel) noexcept;
+  /// Takes a request out; empty when it was answered, has failed or timed out already.
+  ReplyCompletion take(std::uint32_t channel) noexcept;
   /// The same for a reply that came over `link`: a request of another connection is not touched.
-  ReplySink* take(std::uint32_t channel, Link link) noexcept;
+  ReplyCompletion take(std::uint32_t channel, Link link) noexcept;
 
   /// The request will leave over another connection than thought.
   void move_to(std::uint32_t channel, Link link) noexcept;
 
-  std::vector<ReplySink*> take_all(Link link);
-  std::vector<ReplySink*> take_expired(TimePoint now);
-  TimePoint earliest_deadline() const noexcept;
+  std::vector<ReplyCompletion> take_all(Link link);
+
+  struct Expired {
+    std::vector<ReplyCompletion> completions;
+    /// Earliest deadline of the requests that stay.
+    TimePoint next = TimePoint::max();
+  };
+  /// Looks at every slot. Requests end long before their deadlines as a rule, so keeping these in
+  /// order would cost each request more than a look at all of them now and then.
+  Expired take_expired(TimePoint now);
   std::size_t in_flight() const noexcept;
 
  private:
+  static constexpr std::uint32_t no_slot = UINT32_MAX;
+
   struct Slot {
-    ReplySink* sink = nullptr;
+    ReplyCompletion completion;
     Link link = 0;
+    TimePoint deadline;
+    std::uint32_t next_free = no_slot;
     std::uint16_t generation = 0;
   };
 
   std::uint32_t channel_of(std::uint32_t index) const noexcept;
   Slot* find(std::uint32_t channel) noexcept;
-  ReplySink* release(Slot& slot) noexcept;
+  ReplyCompletion release(Slot& slot) noexcept;
 
   std::size_t max_requests_;
   std::uint32_t channel_base_;
   mutable BriefLock lock_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
-  DeadlineQueue deadlines_;
+  std::uint32_t first_free_ = no_slot;
   std::size_t in_flight_ = 0;
 };
 

@@ -52,14 +52,17 @@ error_code SendQueue::append(FrameHeader header,
       put(header, payload);
       const bool on_io_thread = io_thread_->running_in_this_thread();
       const bool idle = machine_.state() == WriteMachine::State::idle;
-      const bool quiet = idle && !on_io_thread && Clock::now() - last_write_ >= quiet_after;
+      const bool may_write = !on_io_thread && !options.flushed_by_caller;
+      const bool quiet = idle && may_write && Clock::now() - last_write_ >= quiet_after;
       const std::size_t gathered = buffer_.gathered();
       const std::size_t batch = config_.batch.max_bytes;
       const bool full = gathered >= batch;
       if (full) ++batches_written_;
       // Behind a write that is under way several batches gather; each is completed once.
       batch_completed = full && gathered / batch != (gathered - bytes) / batch;
-      carry_out(machine_.on_append({gathered, options.urgent, on_io_thread, quiet}), lock);
+      const auto action = machine_.on_append({gathered, options.urgent, on_io_thread, quiet});
+      if (action == WriteMachine::Action::schedule && options.flushed_by_caller) return {};
+      carry_out(action, lock);
       return {};
     }
     lock.unlock();
@@ -88,6 +91,7 @@ error_code SendQueue::refuse_for_lack_of_room() {
 void SendQueue::append_frames(BytesView frames) {
   Lock lock(lock_);
   buffer_.append_frames(frames);
+  note_size();
   carry_out(machine_.on_append({.gathered = buffer_.gathered(), .on_io_thread = true}), lock);
 }
 
@@ -95,15 +99,6 @@ error_code SendQueue::refusal(const AppendOptions& options) const noexcept {
   if (refuse_reason_ && !options.never_refused) return refuse_reason_;
   if (!online() && !between_sessions_ && !options.offline) return Errc::not_connected;
   return {};
-}
-
-void SendQueue::put(FrameHeader header, BytesView payload) {
-  header.length = static_cast<std::uint32_t>(payload.size());
-  if (header.channel == 0 && (header.flags & flag::sync) == 0) {
-    header.channel = next_message_number();
-  }
-  buffer_.append(header, payload);
-  ++messages_;
 }
 
 void SendQueue::carry_out(WriteMachine::Action action, Lock& lock) {
@@ -145,6 +140,7 @@ void SendQueue::write_until_blocked(Lock& lock) {
     const TimePoint now = Clock::now();
     lock.lock();
     buffer_.consume(written);
+    note_size();
     last_write_ = now;
     if (written != 0) {
       ++writes_;
@@ -267,6 +263,7 @@ Leftover SendQueue::take_leftover() {
   between_sessions_ = false;
   peer_max_message_size_ = max_payload_size;
   Leftover leftover = buffer_.take_leftover();
+  note_size();
   if (leftover.messages != 0) ++losses_;
   wake_waiters(lock);
   return leftover;
@@ -275,6 +272,7 @@ Leftover SendQueue::take_leftover() {
 void SendQueue::put_back(Leftover leftover) {
   const Lock lock(lock_);
   buffer_.put_back(std::move(leftover));
+  note_size();
 }
 
 void SendQueue::refuse(error_code reason) noexcept {
@@ -312,8 +310,6 @@ std::size_t SendQueue::size() const noexcept {
   const Lock lock(lock_);
   return buffer_.size();
 }
-
-bool SendQueue::above_high_water() const noexcept { return size() > config_.queue.high_water_mark; }
 
 bool SendQueue::take_refused() noexcept {
   const Lock lock(lock_);

@@ -50,6 +50,8 @@ struct AppendOptions {
   bool handshake = false;
   /// Accept the message when there is no connection, too.
   bool offline = false;
+  /// The caller sees to it that the I/O thread calls `flush`: once for many messages and queues.
+  bool flushed_by_caller = false;
 };
 
 /// Outbound messages of one connection: bounded, filled by any thread, written by whichever thread
@@ -76,20 +78,25 @@ class SendQueue {
                     const AppendOptions& options,
                     bool& batch_completed);
   /// The short way of a message in a burst, which nobody needs to act on. False, with nothing
-  /// done, when it has to go the long way.
-  bool append_in_burst(std::uint32_t event, std::uint16_t cable_id, BytesView payload) {
+  /// done, when it has to go the long way. Numbers a header as `append` does.
+  bool append_in_burst(FrameHeader header, BytesView payload) {
     const std::size_t bytes = frame_header_size + payload.size();
     const std::lock_guard guard(lock_);
     if (!machine_.lets_gather(buffer_.gathered() + bytes) || !fits(bytes) || refuse_reason_ ||
         payload.size() > peer_max_message_size_) {
       return false;
     }
-    buffer_.append({.event = event,
-                    .cable_id = cable_id,
-                    .channel = next_message_number(),
-                    .length = static_cast<std::uint32_t>(payload.size())},
-                   payload);
-    ++messages_;
+    put(header, payload);
+    return true;
+  }
+  /// The same for a reply, which is never refused.
+  bool append_reply_in_burst(FrameHeader header, BytesView payload) {
+    const std::lock_guard guard(lock_);
+    if (!machine_.lets_gather(buffer_.gathered() + frame_header_size + payload.size()) ||
+        payload.size() > peer_max_message_size_) {
+      return false;
+    }
+    put(header, payload);
     return true;
   }
   /// Appends whole frames that another queue had accepted, whatever room there is. I/O thread.
@@ -122,7 +129,10 @@ class SendQueue {
   void notify_at(std::size_t bytes) noexcept;
 
   std::size_t size() const noexcept;
-  bool above_high_water() const noexcept;
+  /// Any thread, without waiting for anybody.
+  bool above_high_water() const noexcept {
+    return above_high_water_.load(std::memory_order_relaxed);
+  }
   std::size_t low_water_mark() const noexcept { return config_.queue.high_water_mark / 2; }
   /// True once since the last call if a message was refused for lack of room.
   bool take_refused() noexcept;
@@ -142,7 +152,19 @@ class SendQueue {
   std::uint32_t next_message_number() noexcept {
     return next_channel_ = config_.channel_base | ((next_channel_ + 1) & ~first_server_channel);
   }
-  void put(FrameHeader header, BytesView payload);
+  void put(FrameHeader& header, BytesView payload) {
+    header.length = static_cast<std::uint32_t>(payload.size());
+    if (header.channel == 0 && (header.flags & flag::sync) == 0) {
+      header.channel = next_message_number();
+    }
+    buffer_.append(header, payload);
+    ++messages_;
+    note_size();
+  }
+  void note_size() noexcept {
+    const bool above = buffer_.size() > config_.queue.high_water_mark;
+    if (above != above_high_water()) above_high_water_.store(above, std::memory_order_relaxed);
+  }
   void carry_out(WriteMachine::Action action, Lock& lock);
   void schedule_flush(std::chrono::microseconds delay, Lock& lock);
   void write_until_blocked(Lock& lock);
@@ -172,6 +194,8 @@ class SendQueue {
   bool flush_pending_ = false;
   /// Batches that senders wrote themselves since the last flush.
   std::uint32_t batches_written_ = 0;
+  /// `size() > high_water_mark`. Set under the lock.
+  std::atomic<bool> above_high_water_{false};
   error_code refuse_reason_;
   std::size_t notify_at_;
   TimePoint last_write_{};

@@ -157,7 +157,9 @@ void Session::on_timer() {
 
 error_code Session::push(std::uint32_t event, BytesView payload, const AppendOptions& options) {
   if (!open()) return Errc::unknown_peer;
-  const error_code ec = queue_->append({.event = event, .cable_id = cable_id()}, payload, options);
+  const FrameHeader header{.event = event, .cable_id = cable_id()};
+  if (!options.urgent && queue_->append_in_burst(header, payload)) return {};
+  const error_code ec = queue_->append(header, payload, options);
   return ec == Errc::not_connected || ec == Errc::closed ? Errc::unknown_peer : ec;
 }
 
@@ -168,6 +170,7 @@ error_code Session::reply(std::uint32_t event,
   if (!open()) return Errc::unknown_peer;
   const FrameHeader header{
       .flags = flag::sync, .event = event, .cable_id = cable_id, .channel = channel};
+  if (queue_->append_reply_in_burst(header, payload)) return {};
   const error_code ec = queue_->append(header, payload, {.never_refused = true});
   return ec == Errc::not_connected ? Errc::unknown_peer : ec;
 }

@@ -174,11 +174,11 @@ bool Session::hold_until_established(const Frame& frame) {
 }
 
 void Session::on_reply(const Frame& frame) {
-  ReplySink* const sink = requests_->take(frame.header.channel, config_.link);
-  if (sink == nullptr) return;
+  ReplyCompletion completion = requests_->take(frame.header.channel, config_.link);
+  if (!completion) return;
   const bool failed =
       (frame.header.flags & flag::error) != 0 && (features() & feature::error_replies) != 0;
-  sink->complete(failed ? Errc::remote_error : error_code(), frame.payload);
+  completion(failed ? Errc::remote_error : error_code(), frame.payload);
 }
 
 void Session::on_inner(const Frame& frame) {
