@@ -21,8 +21,9 @@ struct OrderKey {
 /// Order: messages sent without a key are spread over the connections in whole batches and may
 /// overtake each other. Messages with the same `OrderKey` stay on one connection and arrive in the
 /// order of their calls as long as that connection lives; when it is lost they go on over another,
-/// and those already written to the lost one may be missing. Requests use any living connection
-/// and move to another when theirs is lost before they were written.
+/// and those already written to the lost one may be missing. Requests use the connection with the
+/// least to write and move to another when theirs is lost before they were written. Of three
+/// connections or more one is left to requests, so that they never wait behind a bulk transfer.
 class SingleConnectionCable : public MessageClient {
  public:
   /// `connections` is at least 1; see `SingleConnection` for the rest.

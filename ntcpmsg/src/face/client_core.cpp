@@ -54,6 +54,7 @@ ClientCore::ClientCore(const ClientLink::Target& target,
                                                   requests_,
                                                   *this));
   }
+  if (!is_cable) only_queue_ = &links_.front()->queue();
 }
 
 AsyncOperation<error_code>::OnThrow ClientCore::exception_reporter() {

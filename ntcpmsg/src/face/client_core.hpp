@@ -53,7 +53,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   /// Sends a message that needs nobody to act, as most in a burst; false when it has to go by
   /// `send`. Apart, because handing an error code through costs as much as the rest.
   bool send_in_burst(std::uint32_t event, BytesView payload) {
-    return !is_cable_ && links_.front()->queue().append_in_burst({.event = event}, payload);
+    return only_queue_ != nullptr && only_queue_->append_in_burst({.event = event}, payload);
   }
   error_code send(std::uint32_t event, BytesView payload);
   error_code send(std::uint32_t event, BytesView payload, OrderKey key);
@@ -167,6 +167,8 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   std::shared_ptr<IoThread> io_thread_;
   std::shared_ptr<RequestTable> requests_;
   std::vector<std::unique_ptr<ClientLink>> links_;
+  /// The queue of the only link; null for a cable.
+  SendQueue* only_queue_ = nullptr;
   Distribution distribution_;
   CableMachine cable_;
   HandlerCache<void(Message&)> received_cache_;

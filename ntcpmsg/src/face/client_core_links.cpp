@@ -79,7 +79,7 @@ void ClientCore::on_link_error(ClientLink& link, error_code ec, std::string text
 void ClientCore::on_link_lost(ClientLink& link, Session& /*session*/, error_code reason) {
   const bool was_up = distribution_.is_up(link.index());
   distribution_.link_down(link.index());
-  const auto heir = distribution_.next_up(link.index());
+  const auto heir = distribution_.next_for_messages(link.index());
   if (is_cable_) {
     const auto founder = cable_.on_lost(link.index());
     if (founder) request_cable_id(*links_[*founder]);

@@ -13,7 +13,7 @@ std::uint64_t mix(std::uint64_t key) noexcept {
 }  // namespace
 
 Distribution::Distribution(std::size_t links)
-    : links_(links), up_(std::make_unique<std::atomic<bool>[]>(links)) {
+    : links_(links), up_(std::make_unique<std::atomic<bool>[]>(links)), request_link_(links) {
   for (auto& link : key_links_) link.store(nobody, std::memory_order_relaxed);
 }
 
@@ -25,10 +25,38 @@ std::optional<std::size_t> Distribution::next_up(std::size_t link) const noexcep
   return std::nullopt;
 }
 
+std::optional<std::size_t> Distribution::next_for_messages(std::size_t link) const noexcept {
+  const auto next = next_up(link);
+  return next && *next == request_link() ? next_up(*next) : next;
+}
+
+void Distribution::choose_request_link() noexcept {
+  const bool enough = up_count() >= least_for_request_link;
+  const std::size_t chosen = enough ? *next_up(links_ - 1) : links_;
+  request_link_.store(chosen, std::memory_order_relaxed);
+  if (current() == chosen) advance(chosen);
+}
+
 void Distribution::advance(std::size_t link) noexcept {
-  if (const auto next = next_up(link)) {
+  if (const auto next = next_for_messages(link)) {
     current_.compare_exchange_strong(link, *next, std::memory_order_relaxed);
   }
+}
+
+std::optional<std::size_t> Distribution::choose(std::uint64_t hash) const noexcept {
+  const std::size_t reserved = request_link();
+  std::size_t candidates = 0;
+  for (std::size_t link = 0; link < links_; ++link) candidates += is_up(link) && link != reserved;
+  if (candidates == 0) return std::nullopt;
+  auto ahead = static_cast<std::size_t>(hash % candidates);
+  std::size_t link = links_ - 1;
+  do {
+    // Where it ended up if one was lost meanwhile is as good.
+    const auto next = next_for_messages(link);
+    if (!next) return std::nullopt;
+    link = *next;
+  } while (ahead-- != 0);
+  return link;
 }
 
 std::optional<std::size_t> Distribution::for_key(std::uint64_t key) noexcept {
@@ -36,7 +64,7 @@ std::optional<std::size_t> Distribution::for_key(std::uint64_t key) noexcept {
   auto& bucket = key_links_[hash % buckets];
   std::uint16_t link = bucket.load(std::memory_order_acquire);
   if (link != nobody) return link;
-  while (const auto chosen = next_up(static_cast<std::size_t>(hash / buckets % links_))) {
+  while (const auto chosen = choose(hash / buckets)) {
     link = nobody;
     if (!bucket.compare_exchange_strong(link, static_cast<std::uint16_t>(*chosen))) return link;
     if (up_[*chosen].load()) return chosen;
@@ -48,11 +76,15 @@ std::optional<std::size_t> Distribution::for_key(std::uint64_t key) noexcept {
 }
 
 void Distribution::link_up(std::size_t link) noexcept {
-  if (!up_[link].exchange(true)) up_count_.fetch_add(1);
+  if (up_[link].exchange(true)) return;
+  up_count_.fetch_add(1);
+  choose_request_link();
 }
 
 void Distribution::link_down(std::size_t link) noexcept {
-  if (up_[link].exchange(false)) up_count_.fetch_sub(1);
+  if (!up_[link].exchange(false)) return;
+  up_count_.fetch_sub(1);
+  choose_request_link();
 }
 
 void Distribution::take_over(std::size_t lost, std::size_t heir) noexcept {

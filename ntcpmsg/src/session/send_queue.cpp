@@ -50,6 +50,7 @@ error_code SendQueue::append(FrameHeader header,
     if (const error_code ec = refusal(options)) return ec;
     if (options.never_refused || fits(bytes)) {
       put(header, payload);
+      note_size();
       const bool on_io_thread = io_thread_->running_in_this_thread();
       const bool idle = machine_.state() == WriteMachine::State::idle;
       const bool may_write = !on_io_thread && !options.flushed_by_caller;

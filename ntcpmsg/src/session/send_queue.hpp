@@ -82,7 +82,8 @@ class SendQueue {
   bool append_in_burst(FrameHeader header, BytesView payload) {
     const std::size_t bytes = frame_header_size + payload.size();
     const std::lock_guard guard(lock_);
-    if (!machine_.lets_gather(buffer_.gathered() + bytes) || !fits(bytes) || refuse_reason_ ||
+    if (!machine_.lets_gather(buffer_.gathered() + bytes) || refuse_reason_ ||
+        buffer_.size() + bytes > config_.queue.high_water_mark ||
         payload.size() > peer_max_message_size_) {
       return false;
     }
@@ -97,6 +98,7 @@ class SendQueue {
       return false;
     }
     put(header, payload);
+    note_size();
     return true;
   }
   /// Appends whole frames that another queue had accepted, whatever room there is. I/O thread.
@@ -159,7 +161,6 @@ class SendQueue {
     }
     buffer_.append(header, payload);
     ++messages_;
-    note_size();
   }
   void note_size() noexcept {
     const bool above = buffer_.size() > config_.queue.high_water_mark;

@@ -3,10 +3,10 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "base/byte_order.hpp"
+#include "base/copy_bytes.hpp"
 #include "ntcpmsg/bytes.hpp"
 #include "ntcpmsg/error.hpp"
 #include "ntcpmsg/policies.hpp"
@@ -78,7 +78,7 @@ inline FrameHeader decode_header(const std::byte* from) noexcept {
 inline void encode_frame(const FrameHeader& header, BytesView payload, std::byte* to) noexcept {
   assert(header.length == payload.size());
   encode_header(header, to);
-  if (!payload.empty()) std::memcpy(to + frame_header_size, payload.data(), payload.size());
+  copy_bytes(to + frame_header_size, payload.data(), payload.size());
 }
 
 struct DecodeResult {
