@@ -52,12 +52,15 @@ class ScriptedTarget final : public detail::WriteTarget {
   void wait_writable() override { calls_.emplace_back("wait writable"); }
   void write_failed(error_code /*ec*/) override { calls_.emplace_back("failed"); }
   void queue_drained() override { calls_.emplace_back("drained"); }
+  void trim_later() override { ++trims_asked_; }
+  int trims_asked() const { return trims_asked_; }
 
  private:
   std::size_t room_ = everything;
   std::size_t most_at_once_ = everything;
   error_code failure_;
   std::vector<std::string> calls_;
+  int trims_asked_ = 0;
   Bytes received_;
 };
 

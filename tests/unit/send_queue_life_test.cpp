@@ -172,6 +172,7 @@ class SlowTarget final : public WriteTarget {
   void wait_writable() override {}
   void write_failed(error_code /*ec*/) override {}
   void queue_drained() override {}
+  void trim_later() override {}
 
   void await_entry() { entered_.wait_until(TimePoint::max()); }
   void let_go() { let_go_.set(); }

@@ -87,6 +87,7 @@ class MoodyTarget final : public WriteTarget {
   }
   void write_failed(error_code /*ec*/) override { ADD_FAILURE(); }
   void queue_drained() override {}
+  void trim_later() override {}
 
   /// On the I/O thread, after `detach`: what is still to come has nothing to do any more.
   void end() { ended_ = true; }

@@ -37,7 +37,7 @@ enum class OverflowPolicy {
 struct QueueOptions {
   /// Bytes (headers included) that may wait to be written. One larger message is accepted when the
   /// queue is empty.
-  std::size_t high_water_mark = std::size_t{4} * 1024 * 1024;
+  std::size_t high_water_mark = std::size_t{1} * 1024 * 1024;
   OverflowPolicy when_full = OverflowPolicy::block;
   /// Longest wait of a sending call for room, with `OverflowPolicy::block`.
   Milliseconds block_timeout = std::chrono::seconds(30);

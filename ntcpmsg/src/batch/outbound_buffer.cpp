@@ -40,6 +40,13 @@ Leftover OutboundBuffer::take_leftover() {
   return leftover;
 }
 
+void OutboundBuffer::release() noexcept {
+  assert(empty());
+  filling_.release();
+  writing_.release();
+  written_ = 0;
+}
+
 void OutboundBuffer::put_back(Leftover leftover) {
   assert(unwritten() == 0);
   leftover.frames.append(filling_.view());

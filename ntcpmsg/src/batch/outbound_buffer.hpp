@@ -45,11 +45,17 @@ class OutboundBuffer {
   /// Puts frames back in front of what gathered. Only when no chunk is being written.
   void put_back(Leftover leftover);
 
+  /// Bytes of memory held.
+  std::size_t capacity() const noexcept { return filling_.capacity() + writing_.capacity(); }
+  /// Gives the memory back. Only when empty.
+  void release() noexcept;
+
  private:
   std::size_t unwritten() const noexcept { return writing_.size() - written_; }
 
-  // A burst may have grown a buffer far beyond a batch; an idle connection must not keep that.
-  static constexpr std::size_t kept_capacity = 256 * 1024;
+  // What a single large message needed goes at once. Giving back what congestion needs again in a
+  // moment would cost a burst a tenth of its speed in page faults.
+  static constexpr std::size_t kept_capacity = 2 * 1024 * 1024;
 
   ByteBuffer filling_;
   ByteBuffer writing_;

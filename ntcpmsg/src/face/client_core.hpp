@@ -20,6 +20,7 @@
 #include "policy/cable_machine.hpp"
 #include "policy/client_link.hpp"
 #include "policy/distribution.hpp"
+#include "transport/handler_memory.hpp"
 
 namespace ntcpmsg::detail {
 
@@ -84,7 +85,9 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   bool link_says_hello(ClientLink& link) override;
   void on_link_state(ClientLink& link, error_code ec) override;
   void on_link_established(ClientLink& link, Session& session) override;
-  void on_link_message(ClientLink& link, Session& session, const Frame& frame) override;
+  std::size_t on_link_messages(ClientLink& link,
+                               Session& session,
+                               std::span<const Frame> frames) override;
   void on_link_writable(ClientLink& link) override;
   void on_link_error(ClientLink& link, error_code ec, std::string text) override;
   void on_link_lost(ClientLink& link, Session& session, error_code reason) override;
@@ -165,6 +168,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   bool is_cable_;
   std::shared_ptr<IoThreads> io_threads_;
   std::shared_ptr<IoThread> io_thread_;
+  HandlerMemory handler_memory_;
   std::shared_ptr<RequestTable> requests_;
   std::vector<std::unique_ptr<ClientLink>> links_;
   /// The queue of the only link; null for a cable.

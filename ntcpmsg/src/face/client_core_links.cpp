@@ -58,11 +58,15 @@ void ClientCore::link_ready(ClientLink& link, Session& session) {
   raise(connected);
 }
 
-void ClientCore::on_link_message(ClientLink& /*link*/, Session& session, const Frame& frame) {
-  const auto* handler = received_cache_.refresh(received);
-  if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
-  dispatch_message(
-      session, frame, handler, [this](std::string text) { report_exception(std::move(text)); });
+std::size_t ClientCore::on_link_messages(ClientLink& /*link*/,
+                                         Session& session,
+                                         std::span<const Frame> frames) {
+  const auto report = [this](std::string text) { report_exception(std::move(text)); };
+  return dispatch_messages(session, frames, [&](const Frame& frame) {
+    const auto* handler = received_cache_.refresh(received);
+    if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
+    dispatch_message(session, frame, handler, report);
+  });
 }
 
 void ClientCore::on_link_writable(ClientLink& link) {

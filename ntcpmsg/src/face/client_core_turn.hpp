@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/post.hpp>
 #include <limits>
 #include <utility>
 
@@ -18,8 +17,9 @@ inline constexpr RequestTable::Link kept_requests = UINT64_MAX;
 
 template <typename Step>
 void ClientCore::post(Step step) {
-  boost::asio::post(io_thread_->context(),
-                    [self = shared_from_this(), step = std::move(step)]() mutable { step(*self); });
+  detail::post(*io_thread_,
+               handler_memory_,
+               [self = shared_from_this(), step = std::move(step)]() mutable { step(*self); });
 }
 
 template <typename Signature, typename... Args>

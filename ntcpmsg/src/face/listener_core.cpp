@@ -37,7 +37,8 @@ ListenerCore::ListenerCore(ListenerOptions options)
                                       : std::make_shared<IoThreads>(options_.threads)),
       requests_(std::make_shared<RequestTable>(options_.max_requests, first_server_channel)),
       received_caches_(io_threads_->size()),
-      flush_pending_(std::make_unique<std::atomic<bool>[]>(io_threads_->size())) {
+      flush_pending_(std::make_unique<std::atomic<bool>[]>(io_threads_->size())),
+      flush_memory_(std::make_unique<HandlerMemory[]>(io_threads_->size())) {
   options_.io_threads.reset();
 }
 
@@ -132,15 +133,19 @@ void ListenerCore::on_established(Session& session) {
   raise(accepted, session.remote_endpoint(), handle_of(session));
 }
 
-void ListenerCore::on_message(Session& session, const Frame& frame) {
-  const std::uint16_t claimed = frame.header.cable_id;
-  if (claimed != 0 && claimed != session.cable_id() && session.is_new_claim(claimed)) {
-    registry_.note_claim(session, claimed);
-  }
-  const auto* handler = received_caches_[session.io_thread().index()].refresh(received);
-  if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
-  dispatch_message(session, frame, handler, [&](std::string text) {
+std::size_t ListenerCore::on_messages(Session& session, std::span<const Frame> frames) {
+  auto& cache = received_caches_[session.io_thread().index()];
+  const auto report = [&](std::string text) {
     raise_error({Errc::handler_threw, session.remote_endpoint(), std::move(text), 0});
+  };
+  return dispatch_messages(session, frames, [&](const Frame& frame) {
+    const std::uint16_t claimed = frame.header.cable_id;
+    if (claimed != 0 && claimed != session.cable_id() && session.is_new_claim(claimed)) {
+      registry_.note_claim(session, claimed);
+    }
+    const auto* handler = cache.refresh(received);
+    if (silenced_.load(std::memory_order_acquire)) handler = nullptr;
+    dispatch_message(session, frame, handler, report);
   });
 }
 
@@ -297,8 +302,8 @@ void ListenerCore::flush_sessions_soon() {
   if (!threads) return;
   for (std::size_t i = 0; i < threads->size(); ++i) {
     if (flush_pending_[i].exchange(true)) continue;
-    boost::asio::post(threads->context(i), [self = weak_from_this(), i] {
-      if (const auto core = self.lock()) core->flush_sessions(i);
+    post(*threads->at(i), flush_memory_[i], [self = shared_from_this(), i] {
+      self->flush_sessions(i);
     });
   }
 }

@@ -15,6 +15,7 @@
 #include "session/request_table.hpp"
 #include "session/session_owner.hpp"
 #include "transport/acceptor.hpp"
+#include "transport/handler_memory.hpp"
 
 namespace ntcpmsg::detail {
 
@@ -43,7 +44,7 @@ class ListenerCore final : public SessionOwner,
   Statistics statistics() const;
 
   void on_established(Session& session) override;
-  void on_message(Session& session, const Frame& frame) override;
+  std::size_t on_messages(Session& session, std::span<const Frame> frames) override;
   Hello on_hello(Session& session, const Hello& request) override;
   std::uint16_t on_cable_id_request(Session& session) override;
   void on_error(Session& session, error_code ec, std::string text) override;
@@ -81,6 +82,7 @@ class ListenerCore final : public SessionOwner,
   std::vector<HandlerCache<void(Message&)>> received_caches_;
   /// By I/O thread: it was told to flush its sessions and has not begun yet.
   std::unique_ptr<std::atomic<bool>[]> flush_pending_;
+  std::unique_ptr<HandlerMemory[]> flush_memory_;
   std::atomic<std::uint64_t> next_session_id_{1};
   std::atomic<std::uint64_t> sessions_total_{0};
   std::atomic<bool> closing_{false};

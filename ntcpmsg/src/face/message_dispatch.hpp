@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "ntcpmsg/message.hpp"
@@ -40,7 +41,22 @@ void dispatch_message(Session& session,
       return on_throw(text);
     }
   }
-  if (message.reply_owed()) message.reply({});
+  const bool request = (frame.header.flags & flag::sync) != 0;
+  if (request && message.reply_owed()) message.reply({});
+}
+
+/// Gives the frames to `dispatch` one after the other, until a handler ends the session; returns
+/// how many it gave.
+template <typename Dispatch>
+std::size_t dispatch_messages(const Session& session,
+                              std::span<const Frame> frames,
+                              Dispatch dispatch) {
+  std::size_t count = 0;
+  while (count < frames.size()) {
+    dispatch(frames[count++]);
+    if (!session.open()) break;
+  }
+  return count;
 }
 
 }  // namespace ntcpmsg::detail

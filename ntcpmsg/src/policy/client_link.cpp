@@ -188,8 +188,8 @@ void ClientLink::on_established(Session& session) {
   owner_.on_link_established(*this, session);
 }
 
-void ClientLink::on_message(Session& session, const Frame& frame) {
-  owner_.on_link_message(*this, session, frame);
+std::size_t ClientLink::on_messages(Session& session, std::span<const Frame> frames) {
+  return owner_.on_link_messages(*this, session, frames);
 }
 
 Hello ClientLink::on_hello(Session& /*session*/, const Hello& /*request*/) { return {}; }

@@ -25,7 +25,10 @@ class LinkOwner {
   /// The state changed; `ec` tells why when something failed.
   virtual void on_link_state(ClientLink& link, error_code ec) = 0;
   virtual void on_link_established(ClientLink& link, Session& session) = 0;
-  virtual void on_link_message(ClientLink& link, Session& session, const Frame& frame) = 0;
+  /// As `SessionOwner::on_messages`.
+  virtual std::size_t on_link_messages(ClientLink& link,
+                                       Session& session,
+                                       std::span<const Frame> frames) = 0;
   virtual void on_link_writable(ClientLink& link) = 0;
   virtual void on_link_error(ClientLink& link, error_code ec, std::string text) = 0;
   /// An established session ended. The link tries again, or not, when this returns.
@@ -72,7 +75,7 @@ class ClientLink final : public SessionOwner {
   void add_to(Statistics& total) const;
 
   void on_established(Session& session) override;
-  void on_message(Session& session, const Frame& frame) override;
+  std::size_t on_messages(Session& session, std::span<const Frame> frames) override;
   Hello on_hello(Session& session, const Hello& request) override;
   std::uint16_t on_cable_id_request(Session& session) override;
   void on_error(Session& session, error_code ec, std::string text) override;

@@ -23,6 +23,10 @@ constexpr int writes_per_turn = 8;
 
 constexpr std::size_t no_notification = SIZE_MAX;
 
+// An idle connection keeps buffers of this size; larger ones go when it was idle for this long.
+constexpr std::size_t idle_capacity = 1024;
+constexpr std::chrono::seconds idle_after{1};
+
 }  // namespace
 
 SendQueue::SendQueue(const Config& config, std::shared_ptr<IoThread> io_thread)
@@ -164,7 +168,28 @@ void SendQueue::write_until_blocked(Lock& lock) {
     wake_waiters(lock);
   }
   if (action != WriteMachine::Action::write) carry_out(action, lock);
+  if (trim_due()) {
+    lock.unlock();
+    target.trim_later();
+    lock.lock();
+  }
   --target_users_;
+}
+
+bool SendQueue::trim_due() noexcept {
+  const bool idle = machine_.state() == WriteMachine::State::idle;
+  return idle && buffer_.capacity() > idle_capacity && !std::exchange(trim_pending_, true);
+}
+
+void SendQueue::trim() {
+  Lock lock(lock_);
+  if (!online()) return;
+  const bool idle = machine_.state() == WriteMachine::State::idle;
+  if (!idle || Clock::now() - last_write_ < idle_after) {
+    return call_target(lock, [](WriteTarget& target) { target.trim_later(); });
+  }
+  trim_pending_ = false;
+  buffer_.release();
 }
 
 bool SendQueue::notification_due() noexcept {
@@ -234,6 +259,7 @@ void SendQueue::attach(WriteTarget& target) {
   target_ = &target;
   between_sessions_ = false;
   flush_pending_ = false;
+  trim_pending_ = false;
   batches_written_ = 0;
   last_write_ = {};
   carry_out(machine_.on_attached(!buffer_.empty()), lock);

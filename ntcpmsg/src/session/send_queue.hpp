@@ -30,6 +30,8 @@ class WriteTarget {
   virtual void write_failed(error_code ec) = 0;
   /// The level asked for by `notify_at` was reached. Must not call back at once.
   virtual void queue_drained() = 0;
+  /// Have the I/O thread call `trim` in a while.
+  virtual void trim_later() = 0;
 
  protected:
   ~WriteTarget() = default;
@@ -126,6 +128,8 @@ class SendQueue {
   /// I/O thread: writes what was scheduled.
   void flush();
   void on_writable();
+  /// I/O thread: gives back the memory of a burst when nothing was written for long.
+  void trim();
 
   /// Have the target's `queue_drained` called once when at most `bytes` wait.
   void notify_at(std::size_t bytes) noexcept;
@@ -154,7 +158,8 @@ class SendQueue {
   std::uint32_t next_message_number() noexcept {
     return next_channel_ = config_.channel_base | ((next_channel_ + 1) & ~first_server_channel);
   }
-  void put(FrameHeader& header, BytesView payload) {
+  // Inlined by order: as a call it costs a message in a burst a quarter more.
+  [[gnu::always_inline]] void put(FrameHeader& header, BytesView payload) {
     header.length = static_cast<std::uint32_t>(payload.size());
     if (header.channel == 0 && (header.flags & flag::sync) == 0) {
       header.channel = next_message_number();
@@ -169,6 +174,7 @@ class SendQueue {
   void carry_out(WriteMachine::Action action, Lock& lock);
   void schedule_flush(std::chrono::microseconds delay, Lock& lock);
   void write_until_blocked(Lock& lock);
+  bool trim_due() noexcept;
   bool notification_due() noexcept;
   void wake_waiters(Lock& lock) noexcept;
   error_code wait_for_room(std::size_t bytes, const AppendOptions& options, TimePoint deadline);
@@ -193,6 +199,8 @@ class SendQueue {
   bool refused_ = false;
   /// The I/O thread was told to flush and has not done so yet.
   bool flush_pending_ = false;
+  /// It was told to trim, and has not.
+  bool trim_pending_ = false;
   /// Batches that senders wrote themselves since the last flush.
   std::uint32_t batches_written_ = 0;
   /// `size() > high_water_mark`. Set under the lock.

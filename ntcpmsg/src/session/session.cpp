@@ -14,6 +14,8 @@ namespace {
 // stay for that; looked at this often.
 constexpr Milliseconds goodbye_poll{20};
 
+constexpr Milliseconds trim_interval{1000};
+
 /// Where a text is cut to what an error reply carries, not inside a UTF-8 character.
 std::size_t end_of_text(std::string_view text) noexcept {
   constexpr std::size_t most = 1024;
@@ -32,10 +34,7 @@ Session::Session(Parts parts, SessionConfig config)
       requests_(std::move(parts.requests)),
       owner_(std::move(parts.owner)),
       config_(std::move(config)),
-      local_(stream_->local_endpoint()),
-      remote_(stream_->remote_endpoint()),
-      hello_(config_.hello_timeout),
-      timer_(io_thread_->context()) {}
+      hello_(config_.hello_timeout) {}
 
 void Session::start() {
   run_turn([this] {
@@ -75,7 +74,7 @@ void Session::establish() {
   turn_owner_->on_established(*this);
   const ByteBuffer held = std::move(held_);
   for_each_frame(held.view(), [&](const FrameHeader& header, BytesView bytes) {
-    if (phase_ != Phase::ended) dispatch({header, bytes.subspan(frame_header_size)});
+    if (phase_ != Phase::ended) dispatch(Frame{header, bytes.subspan(frame_header_size)});
   });
 }
 
@@ -122,20 +121,26 @@ void Session::end(error_code reason) {
   ended_.store(true, std::memory_order_release);
   stream_->shutdown();
   if (!was_negotiating) queue_->detach();
-  timer_.cancel();
-  if (flush_timer_) flush_timer_->cancel();
+  for (const auto& timer : {&timer_, &flush_timer_, &trim_timer_}) {
+    if (*timer) (*timer)->cancel();
+  }
   stream_->close();
   if (const auto owner = owner_.lock()) owner->on_closed(*this, reason);
+}
+
+boost::asio::steady_timer& Session::make(std::unique_ptr<boost::asio::steady_timer>& timer) {
+  if (!timer) timer = std::make_unique<boost::asio::steady_timer>(io_thread_->context());
+  return *timer;
 }
 
 void Session::arm_timer(TimePoint deadline) {
   timer_deadline_ = deadline;
   if (deadline == TimePoint::max()) {
-    timer_.cancel();
+    if (timer_) timer_->cancel();
     return;
   }
-  timer_.expires_at(deadline);
-  timer_.async_wait([self = shared_from_this()](error_code ec) {
+  make(timer_).expires_at(deadline);
+  timer_->async_wait([self = shared_from_this()](error_code ec) {
     if (!ec) self->run_turn([&] { self->on_timer(); });
   });
 }
@@ -236,10 +241,23 @@ void Session::flush() {
 
 void Session::flush_later(std::chrono::microseconds delay) {
   if (phase_ == Phase::ended) return;
-  if (!flush_timer_) flush_timer_.emplace(io_thread_->context());
-  flush_timer_->expires_after(delay);
+  make(flush_timer_).expires_after(delay);
   flush_timer_->async_wait([self = shared_from_this()](error_code ec) {
     if (!ec) self->flush();
+  });
+}
+
+void Session::trim_later() {
+  post([](Session& self) { self.start_trim_timer(); });
+}
+
+void Session::start_trim_timer() {
+  if (phase_ == Phase::ended) return;
+  make(trim_timer_).expires_after(trim_interval);
+  trim_timer_->async_wait([self = shared_from_this()](error_code ec) {
+    if (ec || self->phase_ == Phase::ended) return;
+    self->trim_timer_.reset();
+    self->queue_->trim();
   });
 }
 

@@ -17,6 +17,7 @@
 #include "session/request_table.hpp"
 #include "session/send_queue.hpp"
 #include "session/session_owner.hpp"
+#include "transport/handler_memory.hpp"
 #include "transport/io_thread.hpp"
 #include "transport/stream.hpp"
 #include "wire/frame.hpp"
@@ -79,8 +80,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   void close(CloseOptions options);
 
   std::uint64_t id() const noexcept { return config_.id; }
-  const Endpoint& remote_endpoint() const noexcept { return remote_; }
-  const Endpoint& local_endpoint() const noexcept { return local_; }
+  const Endpoint& remote_endpoint() const noexcept { return stream_->remote_endpoint(); }
+  const Endpoint& local_endpoint() const noexcept { return stream_->local_endpoint(); }
   bool open() const noexcept { return !ended_.load(std::memory_order_acquire); }
   std::uint32_t features() const noexcept { return features_.load(std::memory_order_acquire); }
   std::uint16_t cable_id() const noexcept { return cable_id_.load(std::memory_order_acquire); }
@@ -125,6 +126,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void wait_writable() override;
   void write_failed(error_code ec) override;
   void queue_drained() override;
+  void trim_later() override;
 
  private:
   // The life of a session; see `start`, `establish`, `close`, `end`.
@@ -141,7 +143,11 @@ class Session final : public std::enable_shared_from_this<Session>,
   void read_turn();
   void process_pending();
   BytesView process(BytesView in);
+  /// Handles frames until reading pauses or the session ends; returns how many.
+  std::size_t dispatch(std::span<const Frame> frames);
   void dispatch(const Frame& frame);
+  /// The plain messages at the beginning.
+  std::span<const Frame> plain_run(std::span<const Frame> frames) const noexcept;
   bool hold_until_established(const Frame& frame);
   void on_inner(const Frame& frame);
   void answer_hello(const Frame& frame);
@@ -160,7 +166,9 @@ class Session final : public std::enable_shared_from_this<Session>,
   void try_finish();
   void end(error_code reason);
   void flush();
+  boost::asio::steady_timer& make(std::unique_ptr<boost::asio::steady_timer>& timer);
   void flush_later(std::chrono::microseconds delay);
+  void start_trim_timer();
   void arm_timer(TimePoint deadline);
   void on_timer();
 
@@ -169,14 +177,15 @@ class Session final : public std::enable_shared_from_this<Session>,
   std::shared_ptr<SendQueue> queue_;
   std::shared_ptr<RequestTable> requests_;
   std::weak_ptr<SessionOwner> owner_;
+  HandlerMemory handler_memory_;
   SessionConfig config_;
-  Endpoint local_;
-  Endpoint remote_;
   HelloMachine hello_;
   std::optional<Hello> peer_hello_;
-  boost::asio::steady_timer timer_;
+  // Made when first needed; most sessions of a server never do.
+  std::unique_ptr<boost::asio::steady_timer> timer_;
   TimePoint timer_deadline_ = TimePoint::max();
-  std::optional<boost::asio::steady_timer> flush_timer_;
+  std::unique_ptr<boost::asio::steady_timer> flush_timer_;
+  std::unique_ptr<boost::asio::steady_timer> trim_timer_;
 
   Phase phase_ = Phase::negotiating;
   // Set during a turn, so that handlers find their owner alive; null outside.

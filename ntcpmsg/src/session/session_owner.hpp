@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "ntcpmsg/error.hpp"
@@ -17,8 +19,9 @@ class SessionOwner {
  public:
   /// The session can send and receive from now on.
   virtual void on_established(Session& session) = 0;
-  /// A message, or a request of the peer's. The owner sees to it that a request is answered.
-  virtual void on_message(Session& session, const Frame& frame) = 0;
+  /// Messages and requests of the peer's, at least one. The owner sees to it that a request is
+  /// answered. Returns how many it handled: fewer when a handler ended the session.
+  virtual std::size_t on_messages(Session& session, std::span<const Frame> frames) = 0;
   /// The peer asks for extensions; the result is the answer.
   virtual Hello on_hello(Session& session, const Hello& request) = 0;
   /// An original cable asks for its id.

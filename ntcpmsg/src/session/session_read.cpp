@@ -1,4 +1,4 @@
-// How a session reads: from readiness to the owner's `on_message`.
+// How a session reads: from readiness to the owner's `on_messages`.
 
 #include <array>
 #include <boost/asio/error.hpp>
@@ -87,20 +87,12 @@ BytesView Session::process(BytesView in) {
     if (discarding_) return {};
     const DecodeResult result =
         decode_frames(in, frames, std::max(config_.max_message_size, least_limit));
-    add(messages_received_, result.frames);
-    for (std::size_t i = 0; i < result.frames; ++i) {
-      if (above_limit(frames[i])) {
-        on_protocol_error(Errc::message_limit_exceeded, in.subspan(result.consumed));
-        return {};
-      }
-      dispatch(frames[i]);
-      if (phase_ == Phase::ended) return {};
-      if ((frames[i].header.flags & flag::sync) == 0 || !must_pause()) continue;
-      paused_ = true;
-      queue_->notify_at(queue_->low_water_mark());
-      add(messages_received_, i + 1 - result.frames);
-      const std::byte* const next = frames[i].payload.data() + frames[i].payload.size();
-      return in.last(static_cast<std::size_t>(in.data() + in.size() - next));
+    const std::size_t handled = dispatch({frames.data(), result.frames});
+    add(messages_received_, handled);
+    if (phase_ == Phase::ended) return {};
+    if (handled < result.frames) {
+      const BytesView last = frames[handled - 1].payload;
+      return in.last(static_cast<std::size_t>(in.data() + in.size() - last.data()) - last.size());
     }
     in = in.subspan(result.consumed);
     needed_ = result.needed;
@@ -111,6 +103,34 @@ BytesView Session::process(BytesView in) {
     if (result.frames < frames.size()) break;
   }
   return in;
+}
+
+std::span<const Frame> Session::plain_run(std::span<const Frame> frames) const noexcept {
+  if (phase_ == Phase::negotiating || config_.max_message_size < least_limit) return {};
+  std::size_t count = 0;
+  while (count < frames.size() && (frames[count].header.flags & (flag::sync | flag::inner)) == 0) {
+    ++count;
+  }
+  return frames.first(count);
+}
+
+std::size_t Session::dispatch(std::span<const Frame> frames) {
+  std::size_t done = 0;
+  while (done < frames.size() && phase_ != Phase::ended) {
+    // Most frames are plain messages; they are handed over together.
+    const auto run = plain_run(frames.subspan(done));
+    if (!run.empty()) {
+      done += turn_owner_->on_messages(*this, run);
+      continue;
+    }
+    const Frame& frame = frames[done++];
+    dispatch(frame);
+    if ((frame.header.flags & flag::sync) == 0 || !must_pause()) continue;
+    paused_ = true;
+    queue_->notify_at(queue_->low_water_mark());
+    break;
+  }
+  return done;
 }
 
 void Session::on_protocol_error(error_code ec, BytesView at) {
@@ -150,12 +170,16 @@ bool Session::is_reply(const FrameHeader& header) const noexcept {
 }
 
 void Session::dispatch(const Frame& frame) {
+  if (above_limit(frame)) {
+    const std::byte* const begin = frame.payload.data() - frame_header_size;
+    return on_protocol_error(Errc::message_limit_exceeded, {begin, frame_header_size});
+  }
   if (phase_ == Phase::negotiating && hold_until_established(frame)) return;
   if ((frame.header.flags & (flag::sync | flag::inner)) != 0) {
     if (is_reply(frame.header)) return on_reply(frame);
     if ((frame.header.flags & flag::inner) != 0) return on_inner(frame);
   }
-  turn_owner_->on_message(*this, frame);
+  turn_owner_->on_messages(*this, {&frame, 1});
 }
 
 bool Session::hold_until_established(const Frame& frame) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "session/session.hpp"
@@ -28,8 +27,9 @@ void Session::run_turn(Step step) {
 
 template <typename Step>
 void Session::post(Step step) {
-  boost::asio::post(io_thread_->context(),
-                    [self = shared_from_this(), step = std::move(step)] { step(*self); });
+  detail::post(*io_thread_, handler_memory_, [self = shared_from_this(), step = std::move(step)] {
+    step(*self);
+  });
 }
 
 }  // namespace ntcpmsg::detail

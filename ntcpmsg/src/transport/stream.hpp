@@ -48,8 +48,9 @@ class Stream {
   /// Ends waits and frees the descriptor.
   virtual void close() noexcept = 0;
 
-  virtual Endpoint local_endpoint() const noexcept = 0;
-  virtual Endpoint remote_endpoint() const noexcept = 0;
+  /// Stay what they were after `close`. Any thread.
+  virtual const Endpoint& local_endpoint() const noexcept = 0;
+  virtual const Endpoint& remote_endpoint() const noexcept = 0;
 };
 
 }  // namespace ntcpmsg::detail

@@ -21,8 +21,8 @@ class TcpStream final : public Stream {
   bool all_acknowledged() const noexcept override;
   void shutdown() noexcept override;
   void close() noexcept override;
-  Endpoint local_endpoint() const noexcept override { return local_; }
-  Endpoint remote_endpoint() const noexcept override { return remote_; }
+  const Endpoint& local_endpoint() const noexcept override { return local_; }
+  const Endpoint& remote_endpoint() const noexcept override { return remote_; }
 
  private:
   boost::asio::ip::tcp::socket socket_;
