@@ -35,6 +35,8 @@ GOOD_TREE = {
     "server_test/main.cpp": '#include <ntcpmsg/listener.hpp>\n#include "options.hpp"\n',
     "server_test/options.hpp": "#include <string>\n",
     "tests/unit/frame_test.cpp": '#include "wire/frame.hpp"\n',
+    "bench/micro/frame_bench.cpp": '#include "wire/frame.hpp"\n#include <vector>\n',
+    "bench/peers/peer.cpp": '#include <ntcpmsg/listener.hpp>\n',
     "build/release/generated.cpp": "#include <boost/asio.hpp>\n",
 }
 
@@ -80,6 +82,10 @@ BROKEN_FILES = [
     ("private_in_program", "client_test/a.cpp", '"wire/frame.hpp"', "is private"),
     ("private_in_example", "examples/1/a.cpp", '"../../ntcpmsg/src/wire/frame.hpp"', "leaves"),
     ("private_in_bench", "bench/a.cpp", "<session/session.hpp>", "is private"),
+    ("private_in_peer", "bench/peers/a.cpp", '"wire/frame.hpp"', "is private"),
+    ("private_in_micro_of_another", "examples/micro/a.cpp", '"wire/frame.hpp"', "is private"),
+    ("by_way_of_micro", "bench/peers/a.cpp", '"../micro/a.hpp"', "is private"),
+    ("big_asio_in_micro", "bench/micro/a.cpp", "<boost/asio.hpp>", "is forbidden"),
     ("private_in_serializer", "serializers/x/src/a.cpp", '"ntcpmsg/src/a.hpp"', "is private"),
 ]
 
