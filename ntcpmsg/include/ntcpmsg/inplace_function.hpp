@@ -22,7 +22,8 @@ class InplaceFunction<void(Args...)> {
   template <typename Callable>
   requires(!std::same_as<std::remove_cvref_t<Callable>, InplaceFunction> &&
            std::invocable<std::decay_t<Callable>&, Args...>)
-      // NOLINTNEXTLINE(google-explicit-constructor): as std::function, it stands for any callable.
+      // As std::function, it stands for any callable; the constraint keeps moves out of it.
+      // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
       InplaceFunction(Callable&& callable) {
     using Stored = std::decay_t<Callable>;
     if constexpr (fits<Stored>) {
@@ -58,6 +59,7 @@ class InplaceFunction<void(Args...)> {
 
   template <typename Stored>
   static constexpr bool fits =
+      // NOLINTNEXTLINE(misc-redundant-expression): only for the callables of one file.
       sizeof(Stored) <= capacity &&
       alignof(Stored) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<Stored>;
 

@@ -143,9 +143,9 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   error_code spread(const FrameHeader& header, BytesView payload);
   error_code send_offline(const FrameHeader& header, BytesView payload);
   std::size_t link_for_request() const noexcept;
-  /// Puts the request into the table and the queue. `completion` is left alone on an error with
+  /// Moves the request into the table and the queue. `completion` is left alone on an error with
   /// `channel` 0.
-  error_code send_request(ReplyCompletion&& completion,
+  error_code send_request(ReplyCompletion& completion,
                           std::uint32_t event,
                           BytesView payload,
                           TimePoint table_deadline,

@@ -115,7 +115,7 @@ std::size_t ClientCore::link_for_request() const noexcept {
   return best;
 }
 
-error_code ClientCore::send_request(ReplyCompletion&& completion,
+error_code ClientCore::send_request(ReplyCompletion& completion,
                                     std::uint32_t event,
                                     BytesView payload,
                                     TimePoint table_deadline,
@@ -148,9 +148,10 @@ error_code ClientCore::request(std::uint32_t event,
   options.wait_deadline = deadline;
   for (std::size_t tries = 0;; ++tries) {
     BlockingReply outcome(reply);
+    ReplyCompletion completion = outcome.completion();
     std::uint32_t channel = 0;
     const error_code ec =
-        send_request(outcome.completion(), event, payload, TimePoint::max(), options, channel);
+        send_request(completion, event, payload, TimePoint::max(), options, channel);
     if (!ec) return outcome.wait(*requests_, channel, deadline);
     if (channel != 0) outcome.withdraw(*requests_, channel);
     if (!try_another_link(ec, tries)) return ec;
@@ -166,8 +167,7 @@ std::uint32_t ClientCore::start_request(std::uint32_t event,
   options.may_wait = false;
   for (std::size_t tries = 0;; ++tries) {
     std::uint32_t channel = 0;
-    const error_code ec =
-        send_request(std::move(completion), event, payload, deadline, options, channel);
+    const error_code ec = send_request(completion, event, payload, deadline, options, channel);
     if (!ec) {
       watch_deadline(deadline);
       return channel;
