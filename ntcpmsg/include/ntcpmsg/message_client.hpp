@@ -148,12 +148,13 @@ class MessageClient {
     return boost::asio::async_initiate<CompletionToken, void(error_code, Reply)>(
         [this](auto handler, std::uint32_t number, BytesView bytes, Milliseconds limit) {
           using ActualHandler = decltype(handler);
-          if constexpr (detail::is_plain_handler<ActualHandler>) {
+          constexpr bool plain = detail::is_plain_handler<ActualHandler>;
+          static_assert(plain || std::same_as<Reply, Bytes>,
+                        "a view of the reply is for handlers without an executor");
+          if constexpr (plain) {
             detail::PlainReply<Reply, ActualHandler> reply(*core_, std::move(handler));
             start_request(number, bytes, limit, detail::ReplyCompletion(std::move(reply)));
           } else {
-            static_assert(std::same_as<Reply, Bytes>,
-                          "a view of the reply is for handlers without an executor");
             start_request(number, bytes, limit, ReplyHandler(std::move(handler)));
           }
         },
