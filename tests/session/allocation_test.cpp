@@ -22,16 +22,22 @@ namespace {
 
 std::atomic<std::uint64_t> allocations{0};
 
-void* counted(std::size_t size) {
+void* counted(std::size_t size) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* const memory = std::malloc(std::max<std::size_t>(size, 1))) return memory;
-  throw std::bad_alloc();
+  return std::malloc(std::max<std::size_t>(size, 1));
 }
 
 }  // namespace
 
-// The array forms and those without exceptions call these.
-void* operator new(std::size_t size) { return counted(size); }
+// The array forms call these. The one without exceptions is here because a sanitizer brings its
+// own, whose memory the operators below must not free.
+void* operator new(std::size_t size) {
+  if (void* const memory = counted(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return counted(size);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
