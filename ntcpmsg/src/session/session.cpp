@@ -229,8 +229,11 @@ void Session::schedule_flush(std::chrono::microseconds delay) {
     return;
   }
   if (here && delay.count() != 0) return flush_later(delay);
-  post([delay](Session& self) {
-    if (delay.count() != 0) return self.flush_later(delay);
+  if (delay.count() != 0) return post([delay](Session& self) { self.flush_later(delay); });
+  // One under way sees all that was appended before it runs.
+  if (flush_posted_.exchange(true, std::memory_order_acq_rel)) return;
+  post([](Session& self) {
+    self.flush_posted_.exchange(false, std::memory_order_acq_rel);
     self.flush();
   });
 }

@@ -178,6 +178,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   std::shared_ptr<RequestTable> requests_;
   std::weak_ptr<SessionOwner> owner_;
   HandlerMemory handler_memory_;
+  std::atomic<bool> flush_posted_{false};
   SessionConfig config_;
   HelloMachine hello_;
   std::optional<Hello> peer_hello_;
