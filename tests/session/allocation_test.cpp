@@ -30,16 +30,19 @@ void* counted(std::size_t size) noexcept {
 }  // namespace
 
 // The array forms call these. The one without exceptions is here because a sanitizer brings its
-// own, whose memory the operators below must not free.
-void* operator new(std::size_t size) {
+// own, whose memory the operators below must not free. Not inlined, so that the compiler sees
+// pairs of new and delete rather than of new and free.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   if (void* const memory = counted(size)) return memory;
   throw std::bad_alloc();
 }
 void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   return counted(size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
 
 namespace ntcpmsg::test {
 namespace {
