@@ -1,6 +1,7 @@
 // This library: `Listener` on one side, `SingleConnection` or `SingleConnectionCable` on the other.
 
 #include <atomic>
+#include <deque>
 #include <ntcpmsg/ntcpmsg.hpp>
 #include <semaphore>
 
@@ -82,12 +83,18 @@ class Client final : public bench::ClientPeer {
   }
 
   std::uint64_t echo_until(const bench::Stop& stop, bench::LatencyHistogram& latency) override {
-    Window window{stop, latency, work_.connections * work_.window};
+    std::deque<Window> windows;
     for (auto& client : clients_) {
-      for (std::size_t i = 0; i < work_.window; ++i) request(*client, window);
+      // Only one thread may record.
+      windows.emplace_back(stop, windows.empty() ? &latency : nullptr, work_.window);
+      for (std::size_t i = 0; i < work_.window; ++i) request(*client, windows.back(), false);
     }
-    window.done.acquire();
-    return window.round_trips;
+    std::uint64_t round_trips = 0;
+    for (Window& window : windows) {
+      window.done.acquire();
+      round_trips += window.round_trips;
+    }
+    return round_trips;
   }
 
   std::uint64_t delivered() const override { return delivered_.load(std::memory_order_relaxed); }
@@ -96,17 +103,20 @@ class Client final : public bench::ClientPeer {
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t timed_every = 64;
 
+  /// Of one client; for its I/O thread only until `done`.
   struct Window {
+    Window(const bench::Stop& until, bench::LatencyHistogram* histogram, std::size_t size)
+        : stop(until), latency(histogram), in_flight(size) {}
+
     const bench::Stop& stop;
-    bench::LatencyHistogram& latency;
-    std::atomic<std::size_t> in_flight;
-    std::atomic<std::uint64_t> round_trips{0};
+    bench::LatencyHistogram* latency;
+    std::size_t in_flight;
+    std::uint64_t round_trips = 0;
     std::binary_semaphore done{0};
   };
 
-  void request(ntcpmsg::MessageClient& client, Window& window) {
-    const std::uint64_t number = window.round_trips.load(std::memory_order_relaxed);
-    const auto begin = number % timed_every == 0 ? Clock::now() : Clock::time_point{};
+  void request(ntcpmsg::MessageClient& client, Window& window, bool timed) {
+    const auto begin = timed ? Clock::now() : Clock::time_point{};
     client.async_request<ntcpmsg::BytesView>(
         echo_event,
         payload_,
@@ -114,11 +124,14 @@ class Client final : public bench::ClientPeer {
         [this, &client, &window, begin](ntcpmsg::error_code ec, ntcpmsg::BytesView) {
           if (ec) throw ntcpmsg::system_error(ec);
           if (begin != Clock::time_point{}) {
-            window.latency.record(static_cast<std::uint64_t>((Clock::now() - begin).count()));
+            window.latency->record(static_cast<std::uint64_t>((Clock::now() - begin).count()));
           }
-          window.round_trips.fetch_add(1, std::memory_order_relaxed);
-          if (!window.stop.load(std::memory_order_relaxed)) return request(client, window);
-          if (window.in_flight.fetch_sub(1) == 1) window.done.release();
+          ++window.round_trips;
+          if (!window.stop.load(std::memory_order_relaxed)) {
+            const bool next = window.latency != nullptr && window.round_trips % timed_every == 0;
+            return request(client, window, next);
+          }
+          if (--window.in_flight == 0) window.done.release();
         });
   }
 
