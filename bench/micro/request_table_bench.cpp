@@ -25,7 +25,7 @@ void add_and_take(benchmark::State& state) {
   for (std::int64_t i = 0; i < state.range(0); ++i) table.add(count_in(answered), link, deadline);
   for (auto _ : state) {
     const auto channel = table.add(count_in(answered), link, deadline);
-    if (auto completion = table.take(channel.value_or(0), link)) completion({}, {});
+    if (auto completion = table.take(channel, link)) completion({}, {});
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -37,7 +37,7 @@ void add_and_take_window(benchmark::State& state) {
   std::vector<std::uint32_t> channels(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) {
     for (std::uint32_t& channel : channels) {
-      channel = table.add(count_in(answered), link, TimePoint::max()).value_or(0);
+      channel = table.add(count_in(answered), link, TimePoint::max());
     }
     for (const std::uint32_t channel : channels) {
       benchmark::DoNotOptimize(table.take(channel, link));

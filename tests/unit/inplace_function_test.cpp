@@ -27,6 +27,20 @@ TEST(InplaceFunction, calls_what_it_holds_with_the_arguments) {
   EXPECT_EQ(seen, 7);
 }
 
+TEST(InplaceFunction, makes_its_callable_in_place_without_moving_it) {
+  struct Unmovable {
+    explicit Unmovable(int& counter, int factor) : sum(counter), times(factor) {}
+    Unmovable(const Unmovable&) = delete;
+    void operator()(int value) const { sum += times * value; }
+    int& sum;
+    int times;
+  };
+  int sum = 0;
+  Function function(std::in_place_type<Unmovable>, sum, 3);
+  function(7);
+  EXPECT_EQ(sum, 21);
+}
+
 TEST(InplaceFunction, takes_callables_that_can_only_be_moved) {
   int seen = 0;
   Function function = [&seen, owned = std::make_unique<int>(5)](int value) {

@@ -61,15 +61,15 @@ TEST(RequestTable, of_a_server_gives_channels_of_servers) {
   const auto channel = table.add(sink.completion(), 1, no_deadline);
   EXPECT_EQ(channel, first_server_channel | 1);
   EXPECT_EQ(owner_of(table.take(1)), nullptr);
-  EXPECT_EQ(owner_of(table.take(*channel)), &sink);
+  EXPECT_EQ(owner_of(table.take(channel)), &sink);
 }
 
 TEST(RequestTable, gives_a_request_to_the_first_who_takes_it_only) {
   RequestTable table(10, 0);
   Sink sink;
   const auto channel = table.add(sink.completion(), 1, no_deadline);
-  EXPECT_EQ(owner_of(table.take(*channel)), &sink);
-  EXPECT_EQ(owner_of(table.take(*channel)), nullptr);
+  EXPECT_EQ(owner_of(table.take(channel)), &sink);
+  EXPECT_EQ(owner_of(table.take(channel)), nullptr);
   EXPECT_EQ(table.in_flight(), 0U);
 }
 
@@ -88,23 +88,23 @@ TEST(RequestTable, does_not_give_a_late_reply_the_request_that_uses_its_slot_now
   Sink early;
   Sink late;
   const auto old_channel = table.add(early.completion(), 1, no_deadline);
-  table.take(*old_channel);
+  table.take(old_channel);
   const auto new_channel = table.add(late.completion(), 1, no_deadline);
   EXPECT_NE(old_channel, new_channel);
-  EXPECT_EQ(owner_of(table.take(*old_channel)), nullptr);
-  EXPECT_EQ(owner_of(table.take(*new_channel)), &late);
+  EXPECT_EQ(owner_of(table.take(old_channel)), nullptr);
+  EXPECT_EQ(owner_of(table.take(new_channel)), &late);
 }
 
 TEST(RequestTable, gives_a_channel_again_only_after_its_slot_was_used_32768_times) {
   RequestTable table(1, 0);
   Sink sink;
   const auto first = table.add(sink.completion(), 1, no_deadline);
-  table.take(*first);
+  table.take(first);
   for (int i = 1; i < 32'768; ++i) {
     const auto channel = table.add(sink.completion(), 1, no_deadline);
     ASSERT_NE(channel, first) << i;
-    ASSERT_LT(*channel, first_server_channel);
-    ASSERT_EQ(owner_of(table.take(*channel)), &sink);
+    ASSERT_LT(channel, first_server_channel);
+    ASSERT_EQ(owner_of(table.take(channel)), &sink);
   }
   EXPECT_EQ(table.add(sink.completion(), 1, no_deadline), first);
 }
@@ -113,39 +113,39 @@ TEST(RequestTable, does_not_give_a_request_to_a_reply_over_another_link) {
   RequestTable table(10, 0);
   Sink sink;
   const auto channel = table.add(sink.completion(), 5, no_deadline);
-  EXPECT_EQ(owner_of(table.take(*channel, 6)), nullptr);
-  EXPECT_EQ(owner_of(table.take(*channel, 5)), &sink);
+  EXPECT_EQ(owner_of(table.take(channel, 6)), nullptr);
+  EXPECT_EQ(owner_of(table.take(channel, 5)), &sink);
 }
 
 TEST(RequestTable, expects_the_reply_over_the_link_the_request_moved_to) {
   RequestTable table(10, 0);
   Sink sink;
   const auto channel = table.add(sink.completion(), 5, no_deadline);
-  table.move_to(*channel, 6);
-  EXPECT_EQ(owner_of(table.take(*channel, 5)), nullptr);
-  EXPECT_EQ(owner_of(table.take(*channel, 6)), &sink);
+  table.move_to(channel, 6);
+  EXPECT_EQ(owner_of(table.take(channel, 5)), nullptr);
+  EXPECT_EQ(owner_of(table.take(channel, 6)), &sink);
 }
 
 TEST(RequestTable, does_not_move_a_request_that_has_ended_nor_its_successor) {
   RequestTable table(1, 0);
   Sink sink;
   const auto old_channel = table.add(sink.completion(), 5, no_deadline);
-  table.take(*old_channel);
-  table.move_to(*old_channel, 6);
+  table.take(old_channel);
+  table.move_to(old_channel, 6);
   const auto channel = table.add(sink.completion(), 5, no_deadline);
-  table.move_to(*old_channel, 6);
-  EXPECT_EQ(owner_of(table.take(*channel, 5)), &sink);
+  table.move_to(old_channel, 6);
+  EXPECT_EQ(owner_of(table.take(channel, 5)), &sink);
 }
 
 TEST(RequestTable, takes_as_many_requests_as_its_bound_and_not_one_more) {
   RequestTable table(3, 0);
   Sink sink;
   const auto first = table.add(sink.completion(), 1, no_deadline);
-  EXPECT_TRUE(table.add(sink.completion(), 1, no_deadline));
-  EXPECT_TRUE(table.add(sink.completion(), 1, no_deadline));
-  EXPECT_FALSE(table.add(sink.completion(), 1, no_deadline));
-  table.take(*first);
-  EXPECT_TRUE(table.add(sink.completion(), 1, no_deadline));
+  EXPECT_NE(table.add(sink.completion(), 1, no_deadline), 0U);
+  EXPECT_NE(table.add(sink.completion(), 1, no_deadline), 0U);
+  EXPECT_EQ(table.add(sink.completion(), 1, no_deadline), 0U);
+  table.take(first);
+  EXPECT_NE(table.add(sink.completion(), 1, no_deadline), 0U);
   EXPECT_EQ(table.in_flight(), 3U);
 }
 
@@ -153,8 +153,8 @@ TEST(RequestTable, holds_no_more_than_its_channels_can_tell_apart) {
   RequestTable table(1'000'000, 0);
   Sink sink;
   std::vector<std::uint32_t> channels;
-  while (const auto channel = table.add(sink.completion(), 1, no_deadline))
-    channels.push_back(*channel);
+  while (const std::uint32_t channel = table.add(sink.completion(), 1, no_deadline))
+    channels.push_back(channel);
   EXPECT_EQ(channels.size(), most_requests);
   for (const std::uint32_t channel : channels)
     ASSERT_EQ(owner_of(table.take(channel)), &sink) << channel;
@@ -164,11 +164,11 @@ TEST(RequestTable, never_gives_the_channel_of_the_hello) {
   RequestTable table(most_requests, 0);
   Sink sink;
   std::vector<std::uint32_t> channels(most_requests);
-  for (std::uint32_t& channel : channels) channel = *table.add(sink.completion(), 1, no_deadline);
+  for (std::uint32_t& channel : channels) channel = table.add(sink.completion(), 1, no_deadline);
   // The last slot in its last generation is as near as it gets.
   for (int generation = 0; generation < 32'767; ++generation) {
     table.take(channels.back());
-    channels.back() = *table.add(sink.completion(), 1, no_deadline);
+    channels.back() = table.add(sink.completion(), 1, no_deadline);
   }
   EXPECT_EQ(channels.back(), 0x7FFF'FFFEU);
 }
@@ -180,11 +180,11 @@ TEST(RequestTable, takes_out_all_requests_of_a_link_and_no_others) {
   const auto other = table.add(sinks[1].completion(), 2, no_deadline);
   table.add(sinks[2].completion(), 1, at(10));
   const auto moved = table.add(sinks[3].completion(), 1, no_deadline);
-  table.move_to(*moved, 2);
+  table.move_to(moved, 2);
   EXPECT_THAT(owners_of(table.take_all(1)), UnorderedElementsAre(&sinks[0], &sinks[2]));
   EXPECT_THAT(table.take_all(1), IsEmpty());
-  EXPECT_EQ(owner_of(table.take(*other)), &sinks[1]);
-  EXPECT_EQ(owner_of(table.take(*moved)), &sinks[3]);
+  EXPECT_EQ(owner_of(table.take(other)), &sinks[1]);
+  EXPECT_EQ(owner_of(table.take(moved)), &sinks[3]);
 }
 
 TEST(RequestTable, takes_out_expired_requests_and_tells_the_next_deadline) {
@@ -208,7 +208,7 @@ TEST(RequestTable, forgets_the_deadline_of_a_request_that_was_answered) {
   RequestTable table(1, 0);
   Sink sink;
   const auto channel = table.add(sink.completion(), 1, at(10));
-  table.take(*channel);
+  table.take(channel);
   EXPECT_EQ(table.take_expired(at(5)).next, no_deadline);
   table.add(sink.completion(), 1, no_deadline);
   EXPECT_THAT(table.take_expired(at(1000)).completions, IsEmpty());
@@ -229,7 +229,7 @@ TEST(RequestTable, that_is_full_leaves_the_completion_with_its_owner) {
   Sink second;
   table.add(first.completion(), 1, no_deadline);
   ReplyCompletion completion = second.completion();
-  EXPECT_FALSE(table.add(std::move(completion), 1, no_deadline));
+  EXPECT_EQ(table.add(std::move(completion), 1, no_deadline), 0U);
   EXPECT_EQ(owner_of(std::move(completion)), &second);
 }
 
@@ -273,8 +273,8 @@ class Crowd {
       const auto deadline = random() % 2 == 0 ? at(static_cast<int>(random() % 100)) : no_deadline;
       const auto taken =
           table_.add(sinks_[thread * requests_each + i].completion(), thread, deadline);
-      if (!taken) ++refused_;
-      if (taken) channel = *taken;
+      if (taken == 0) ++refused_;
+      if (taken != 0) channel = taken;
       latest_[random() % threads] = channel;
       take_some(random, thread);
     }

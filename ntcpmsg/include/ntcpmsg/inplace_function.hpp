@@ -24,12 +24,17 @@ class InplaceFunction<void(Args...)> {
            std::invocable<std::decay_t<Callable>&, Args...>)
       // As std::function, it stands for any callable; the constraint keeps moves out of it.
       // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
-      InplaceFunction(Callable&& callable) {
-    using Stored = std::decay_t<Callable>;
+      InplaceFunction(Callable&& callable)
+      : InplaceFunction(std::in_place_type<std::decay_t<Callable>>,
+                        std::forward<Callable>(callable)) {}
+
+  /// Makes the callable in its place.
+  template <typename Stored, typename... Arguments>
+  explicit InplaceFunction(std::in_place_type_t<Stored> /*type*/, Arguments&&... arguments) {
     if constexpr (fits<Stored>) {
-      emplace<Stored>(std::forward<Callable>(callable));
+      emplace<Stored>(std::forward<Arguments>(arguments)...);
     } else {
-      emplace<Boxed<Stored>>(std::make_unique<Stored>(std::forward<Callable>(callable)));
+      emplace<Boxed<Stored>>(std::make_unique<Stored>(std::forward<Arguments>(arguments)...));
     }
   }
 
@@ -96,11 +101,11 @@ class InplaceFunction<void(Args...)> {
           : static_cast<void (*)(void*) noexcept>(
                 [](void* stored) noexcept { std::destroy_at(static_cast<Stored*>(stored)); })};
 
-  template <typename Stored, typename Argument>
-  void emplace(Argument&& argument) {
+  template <typename Stored, typename... Arguments>
+  void emplace(Arguments&&... arguments) {
     // The address in a variable of its own: the storage holds no Stored yet.
     void* const place = storage_;
-    std::construct_at(static_cast<Stored*>(place), std::forward<Argument>(argument));
+    std::construct_at(static_cast<Stored*>(place), std::forward<Arguments>(arguments)...);
     actions_ = &actions_of<Stored>;
   }
 

@@ -14,6 +14,7 @@ namespace ntcpmsg {
 namespace detail {
 class Session;
 struct Frame;
+struct FrameHeader;
 }  // namespace detail
 
 /// Answers one request, later and from any thread. Movable; the request is answered exactly once.
@@ -45,6 +46,8 @@ class Responder {
             std::uint32_t event,
             std::uint16_t cable_id,
             std::uint32_t channel) noexcept;
+  /// What identifies the request.
+  detail::FrameHeader request() const noexcept;
 
   std::weak_ptr<detail::Session> session_;
   std::uint32_t event_ = 0;

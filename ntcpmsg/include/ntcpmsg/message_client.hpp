@@ -152,8 +152,10 @@ class MessageClient {
           static_assert(plain || std::same_as<Reply, Bytes>,
                         "a view of the reply is for handlers without an executor");
           if constexpr (plain) {
-            detail::PlainReply<Reply, ActualHandler> reply(*core_, std::move(handler));
-            start_request(number, bytes, limit, detail::ReplyCompletion(std::move(reply)));
+            using PlainReply = detail::PlainReply<Reply, ActualHandler>;
+            detail::ReplyCompletion completion(
+                std::in_place_type<PlainReply>, *core_, std::move(handler));
+            start_request(number, bytes, limit, std::move(completion));
           } else {
             start_request(number, bytes, limit, ReplyHandler(std::move(handler)));
           }
@@ -202,7 +204,7 @@ class MessageClient {
   void start_request(std::uint32_t event,
                      BytesView payload,
                      Milliseconds timeout,
-                     detail::ReplyCompletion completion);
+                     detail::ReplyCompletion&& completion);
   void start_wait_writable(Handler handler);
 
   std::shared_ptr<detail::ClientCore> core_;

@@ -17,7 +17,7 @@ class ClientCore;
 
 /// Takes the outcome of a request; called once, never under a lock. The reply is valid during the
 /// call; on `Errc::remote_error` it holds the peer's text.
-using ReplyCompletion = InplaceFunction<void(error_code, BytesView)>;
+using ReplyCompletion = InplaceFunction<void(const error_code&, BytesView)>;
 
 /// Runs `step` on the client's I/O thread, not inside this call.
 void run_later(ClientCore& core, InplaceFunction<void()> step);
@@ -42,11 +42,11 @@ class PlainReply {
              Handler handler) noexcept(std::is_nothrow_move_constructible_v<Handler>)
       : core_(&core), handler_(std::move(handler)) {}
 
-  void operator()(error_code ec, BytesView reply) {
+  void operator()(const error_code& ec, BytesView reply) {
     // A failure may come from inside the call that made the request.
     if (ec) return run_later(*core_, Failure{std::move(handler_), ec});
     try {
-      std::move(handler_)(error_code(), Reply(reply.begin(), reply.end()));
+      std::move(handler_)(ec, Reply(reply.begin(), reply.end()));
     } catch (...) {
       report_thrown(*core_);
     }

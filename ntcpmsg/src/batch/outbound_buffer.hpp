@@ -23,7 +23,7 @@ class OutboundBuffer {
   std::size_t gathered() const noexcept { return filling_.size(); }
   bool empty() const noexcept { return size() == 0; }
 
-  void append(const FrameHeader& header, BytesView payload) {
+  [[gnu::always_inline]] void append(const FrameHeader& header, BytesView payload) {
     const std::size_t bytes = frame_header_size + payload.size();
     encode_frame(header, payload, filling_.prepare(bytes));
     filling_.commit(bytes);

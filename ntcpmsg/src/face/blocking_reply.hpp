@@ -19,7 +19,7 @@ class BlockingReply {
 
   /// What goes into the request table.
   ReplyCompletion completion() noexcept {
-    return [this](error_code ec, BytesView reply) { complete(ec, reply); };
+    return [this](const error_code& ec, BytesView reply) { complete(ec, reply); };
   }
 
   /// Waits for the outcome; at the deadline takes the request out of the table.
@@ -37,7 +37,7 @@ class BlockingReply {
   }
 
  private:
-  void complete(error_code ec, BytesView reply) noexcept {
+  void complete(const error_code& ec, BytesView reply) noexcept {
     error_ = ec;
     try {
       reply_.assign(reply.begin(), reply.end());

@@ -68,7 +68,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   std::uint32_t start_request(std::uint32_t event,
                               BytesView payload,
                               Milliseconds timeout,
-                              ReplyCompletion completion);
+                              ReplyCompletion&& completion);
   void async_wait_writable(Handler handler);
   error_code flush(Milliseconds timeout);
 
@@ -143,14 +143,14 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   error_code spread(const FrameHeader& header, BytesView payload);
   error_code send_offline(const FrameHeader& header, BytesView payload);
   std::size_t link_for_request() const noexcept;
-  /// Moves the request into the table and the queue. `completion` is left alone on an error with
-  /// `channel` 0.
-  error_code send_request(ReplyCompletion& completion,
-                          std::uint32_t event,
-                          BytesView payload,
-                          TimePoint table_deadline,
-                          const AppendOptions& options,
-                          std::uint32_t& channel);
+  /// Moves the request into the table and the queue; returns its channel. `completion` is left
+  /// alone on an error with channel 0. `ec` is only set on an error.
+  std::uint32_t send_request(ReplyCompletion& completion,
+                             std::uint32_t event,
+                             BytesView payload,
+                             TimePoint table_deadline,
+                             const AppendOptions& options,
+                             error_code& ec);
   /// The link of a cable was lost between being chosen and taking the request.
   bool try_another_link(error_code ec, std::size_t tries) const noexcept;
   void watch_deadline(TimePoint deadline);

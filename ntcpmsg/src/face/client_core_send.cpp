@@ -115,21 +115,24 @@ std::size_t ClientCore::link_for_request() const noexcept {
   return best;
 }
 
-error_code ClientCore::send_request(ReplyCompletion& completion,
-                                    std::uint32_t event,
-                                    BytesView payload,
-                                    TimePoint table_deadline,
-                                    const AppendOptions& options,
-                                    std::uint32_t& channel) {
+std::uint32_t ClientCore::send_request(ReplyCompletion& completion,
+                                       std::uint32_t event,
+                                       BytesView payload,
+                                       TimePoint table_deadline,
+                                       const AppendOptions& options,
+                                       error_code& ec) {
   ClientLink& link = *links_[is_cable_ ? link_for_request() : 0];
-  const auto taken = requests_->add(std::move(completion), link.tag(), table_deadline);
-  if (!taken) return Errc::too_many_requests;
-  channel = *taken;
-  FrameHeader header = message_header(event);
-  header.flags = flag::sync;
-  header.channel = channel;
-  if (!options.urgent && link.queue().append_in_burst(header, payload)) return {};
-  return link.queue().append(header, payload, options);
+  const std::uint32_t channel = requests_->add(std::move(completion), link.tag(), table_deadline);
+  if (channel == 0) {
+    ec = Errc::too_many_requests;
+    return 0;
+  }
+  const FrameHeader header{
+      .flags = flag::sync, .event = event, .cable_id = cable_id(), .channel = channel};
+  if (options.urgent || !link.queue().append_in_burst(header, payload)) {
+    ec = link.queue().append(header, payload, options);
+  }
+  return channel;
 }
 
 bool ClientCore::try_another_link(error_code ec, std::size_t tries) const noexcept {
@@ -149,9 +152,9 @@ error_code ClientCore::request(std::uint32_t event,
   for (std::size_t tries = 0;; ++tries) {
     BlockingReply outcome(reply);
     ReplyCompletion completion = outcome.completion();
-    std::uint32_t channel = 0;
-    const error_code ec =
-        send_request(completion, event, payload, TimePoint::max(), options, channel);
+    error_code ec;
+    const std::uint32_t channel =
+        send_request(completion, event, payload, TimePoint::max(), options, ec);
     if (!ec) return outcome.wait(*requests_, channel, deadline);
     if (channel != 0) outcome.withdraw(*requests_, channel);
     if (!try_another_link(ec, tries)) return ec;
@@ -161,13 +164,13 @@ error_code ClientCore::request(std::uint32_t event,
 std::uint32_t ClientCore::start_request(std::uint32_t event,
                                         BytesView payload,
                                         Milliseconds timeout,
-                                        ReplyCompletion completion) {
+                                        ReplyCompletion&& completion) {
   const TimePoint deadline = deadline_after(coarse_now() + coarse_tick, timeout);
   AppendOptions options = append_options();
   options.may_wait = false;
   for (std::size_t tries = 0;; ++tries) {
-    std::uint32_t channel = 0;
-    const error_code ec = send_request(completion, event, payload, deadline, options, channel);
+    error_code ec;
+    const std::uint32_t channel = send_request(completion, event, payload, deadline, options, ec);
     if (!ec) {
       watch_deadline(deadline);
       return channel;
@@ -193,14 +196,14 @@ void ClientCore::async_request(std::uint32_t event,
   operation.on_cancel([self = weak_from_this(), channel_for_cancel] {
     if (const auto core = self.lock()) core->cancel_request(channel_for_cancel->load());
   });
-  const std::uint32_t channel =
-      start_request(event,
-                    payload,
-                    timeout,
-                    [operation = std::move(operation)](error_code ec, BytesView reply) mutable {
-                      if (ec) return operation.complete(ec, {});
-                      operation.complete_here({}, Bytes(reply.begin(), reply.end()));
-                    });
+  const std::uint32_t channel = start_request(
+      event,
+      payload,
+      timeout,
+      [operation = std::move(operation)](const error_code& ec, BytesView reply) mutable {
+        if (ec) return operation.complete(ec, {});
+        operation.complete_here({}, Bytes(reply.begin(), reply.end()));
+      });
   channel_for_cancel->store(channel);
 }
 
@@ -239,18 +242,18 @@ void ClientCore::on_request_timer() {
 void ClientCore::request_cable_id(ClientLink& link) {
   const TimePoint deadline = deadline_after(Clock::now(), cable_id_timeout);
   const auto channel = requests_->add(
-      [self = weak_from_this(), index = link.index()](error_code ec, BytesView reply) {
+      [self = weak_from_this(), index = link.index()](const error_code& ec, BytesView reply) {
         if (const auto core = self.lock()) core->on_cable_id(index, reply, ec);
       },
       link.tag(),
       deadline);
-  if (!channel) return link.restart(Errc::too_many_requests);
+  if (channel == 0) return link.restart(Errc::too_many_requests);
   const FrameHeader header{
-      .flags = flag::sync | flag::inner, .event = inner_event::processor_id, .channel = *channel};
+      .flags = flag::sync | flag::inner, .event = inner_event::processor_id, .channel = channel};
   const auto payload = encode(ProcessorIdRequest{});
   const error_code ec = link.queue().append(header, payload, {.never_refused = true});
   if (!ec) return watch_deadline(deadline);
-  if (ReplyCompletion completion = requests_->take(*channel)) completion(ec, {});
+  if (ReplyCompletion completion = requests_->take(channel)) completion(ec, {});
 }
 
 void ClientCore::on_cable_id(std::size_t index, BytesView payload, error_code ec) {

@@ -60,7 +60,7 @@ void Responder::reply(BytesView payload, error_code& ec) {
     ec = Errc::unknown_peer;
     return;
   }
-  ec = session->reply(event_, cable_id_, channel_, payload);
+  ec = session->reply(request(), payload);
   if (ec == Errc::message_too_large) return;
   pending_ = false;
   session->reply_settled();
@@ -70,8 +70,12 @@ void Responder::fail(std::string_view text) {
   if (!std::exchange(pending_, false)) return;
   const auto session = session_.lock();
   if (!session) return;
-  session->reply_error(event_, cable_id_, channel_, text);
+  session->reply_error(request(), text);
   session->reply_settled();
+}
+
+detail::FrameHeader Responder::request() const noexcept {
+  return {.event = event_, .cable_id = cable_id_, .channel = channel_};
 }
 
 std::uint32_t Message::event() const noexcept { return frame_.header.event; }
@@ -107,8 +111,12 @@ void Message::reply(BytesView payload, error_code& ec) {
     ec = Errc::invalid_argument;
     return;
   }
-  const auto& header = frame_.header;
-  ec = session_.reply(header.event, header.cable_id, header.channel, payload);
+  if (session_.reply_in_burst(frame_.header, payload)) {
+    ec.clear();
+    answered_ = true;
+    return;
+  }
+  ec = session_.reply(frame_.header, payload);
   answered_ = ec != Errc::message_too_large;
 }
 

@@ -121,7 +121,7 @@ void MessageClient::start_request(std::uint32_t event,
 void MessageClient::start_request(std::uint32_t event,
                                   BytesView payload,
                                   Milliseconds timeout,
-                                  detail::ReplyCompletion completion) {
+                                  detail::ReplyCompletion&& completion) {
   core_->start_request(event, payload, timeout, std::move(completion));
 }
 

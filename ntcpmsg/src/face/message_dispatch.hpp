@@ -34,10 +34,7 @@ void dispatch_message(Session& session,
       (*handler)(message);
     } catch (...) {
       const std::string text = describe(std::current_exception());
-      if (message.reply_owed()) {
-        const FrameHeader& header = frame.header;
-        session.reply_error(header.event, header.cable_id, header.channel, text);
-      }
+      if (message.reply_owed()) session.reply_error(frame.header, text);
       return on_throw(text);
     }
   }

@@ -76,21 +76,21 @@ Bytes SessionHandle::sync_push(std::uint32_t event,
   detail::BlockingReply outcome(reply);
   detail::RequestTable& requests = session->requests();
   const auto channel = requests.add(outcome.completion(), session->id(), detail::TimePoint::max());
-  if (!channel) {
+  if (channel == 0) {
     ec = Errc::too_many_requests;
     return {};
   }
   const detail::FrameHeader header{.flags = detail::flag::sync,
                                    .event = event,
                                    .cable_id = session->cable_id(),
-                                   .channel = *channel};
+                                   .channel = channel};
   ec = session->queue().append(header, payload, {.urgent = true, .wait_deadline = deadline});
   if (ec) {
-    outcome.withdraw(requests, *channel);
+    outcome.withdraw(requests, channel);
     if (ec == Errc::not_connected || ec == Errc::closed) ec = Errc::unknown_peer;
     return {};
   }
-  ec = outcome.wait(requests, *channel, deadline);
+  ec = outcome.wait(requests, channel, deadline);
   return reply;
 }
 

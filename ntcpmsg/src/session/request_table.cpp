@@ -24,11 +24,9 @@ std::uint32_t RequestTable::channel_of(std::uint32_t index) const noexcept {
   return channel_base_ | std::uint32_t{slots_[index].generation} << slot_bits | (index + 1);
 }
 
-std::optional<std::uint32_t> RequestTable::add(ReplyCompletion&& completion,
-                                               Link link,
-                                               TimePoint deadline) {
+std::uint32_t RequestTable::add(ReplyCompletion&& completion, Link link, TimePoint deadline) {
   const std::lock_guard guard(lock_);
-  if (in_flight_ >= max_requests_) return std::nullopt;
+  if (in_flight_ >= max_requests_) return 0;
   if (first_free_ == no_slot) {
     slots_.emplace_back();
     first_free_ = static_cast<std::uint32_t>(slots_.size() - 1);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/brief_lock.hpp"
@@ -23,9 +22,9 @@ class RequestTable {
   /// `max_requests` at most 65,534; channels are or-ed with `channel_base`.
   RequestTable(std::size_t max_requests, std::uint32_t channel_base);
 
-  /// Takes a channel; empty, and the completion left alone, when the table is full. `deadline` of
-  /// `TimePoint::max()`: the caller watches the time itself.
-  std::optional<std::uint32_t> add(ReplyCompletion&& completion, Link link, TimePoint deadline);
+  /// Takes a channel, which is never 0; 0, and the completion left alone, when the table is full.
+  /// `deadline` of `TimePoint::max()`: the caller watches the time itself.
+  std::uint32_t add(ReplyCompletion&& completion, Link link, TimePoint deadline);
 
   /// Takes a request out; empty when it was answered, has failed or timed out already.
   ReplyCompletion take(std::uint32_t channel) noexcept;

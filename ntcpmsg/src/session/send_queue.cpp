@@ -36,12 +36,14 @@ SendQueue::SendQueue(const Config& config, std::shared_ptr<IoThread> io_thread)
       next_channel_(config.channel_base),
       notify_at_(no_notification) {}
 
-error_code SendQueue::append(FrameHeader header, BytesView payload, const AppendOptions& options) {
+error_code SendQueue::append(const FrameHeader& header,
+                             BytesView payload,
+                             const AppendOptions& options) {
   bool ignored = false;
   return append(header, payload, options, ignored);
 }
 
-error_code SendQueue::append(FrameHeader header,
+error_code SendQueue::append(const FrameHeader& header,
                              BytesView payload,
                              const AppendOptions& options,
                              bool& batch_completed) {

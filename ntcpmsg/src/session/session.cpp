@@ -168,24 +168,15 @@ error_code Session::push(std::uint32_t event, BytesView payload, const AppendOpt
   return ec == Errc::not_connected || ec == Errc::closed ? Errc::unknown_peer : ec;
 }
 
-error_code Session::reply(std::uint32_t event,
-                          std::uint16_t cable_id,
-                          std::uint32_t channel,
-                          BytesView payload) {
+error_code Session::reply(const FrameHeader& request, BytesView payload) {
   if (!open()) return Errc::unknown_peer;
-  const FrameHeader header{
-      .flags = flag::sync, .event = event, .cable_id = cable_id, .channel = channel};
-  if (queue_->append_reply_in_burst(header, payload)) return {};
-  const error_code ec = queue_->append(header, payload, {.never_refused = true});
+  const error_code ec = queue_->append(reply_header(request), payload, {.never_refused = true});
   return ec == Errc::not_connected ? Errc::unknown_peer : ec;
 }
 
-void Session::reply_error(std::uint32_t event,
-                          std::uint16_t cable_id,
-                          std::uint32_t channel,
-                          std::string_view text) {
+void Session::reply_error(const FrameHeader& request, std::string_view text) {
   if (!open()) return;
-  FrameHeader header{.flags = flag::sync, .event = event, .cable_id = cable_id, .channel = channel};
+  FrameHeader header = reply_header(request);
   BytesView payload;
   if ((features() & feature::error_replies) != 0) {
     header.flags |= flag::error;

@@ -104,16 +104,14 @@ class Session final : public std::enable_shared_from_this<Session>,
 
   /// Sends a message to the peer.
   error_code push(std::uint32_t event, BytesView payload, const AppendOptions& options);
-  /// Answers a request of the peer's.
-  error_code reply(std::uint32_t event,
-                   std::uint16_t cable_id,
-                   std::uint32_t channel,
-                   BytesView payload);
+  /// Answers a request of the peer's: what identifies it goes back with the reply.
+  error_code reply(const FrameHeader& request, BytesView payload);
+  /// The short way of a reply, as that of `SendQueue`; false when it has to go by `reply`.
+  bool reply_in_burst(const FrameHeader& request, BytesView payload) {
+    return open() && queue_->append_reply_in_burst(reply_header(request), payload);
+  }
   /// Tells the peer that its request failed, by an empty reply when it knows no errors.
-  void reply_error(std::uint32_t event,
-                   std::uint16_t cable_id,
-                   std::uint32_t channel,
-                   std::string_view text);
+  void reply_error(const FrameHeader& request, std::string_view text);
   /// A responder was taken; `reply_settled` when it was used or dropped.
   void reply_deferred() noexcept { deferred_.fetch_add(1, std::memory_order_acq_rel); }
   void reply_settled();
@@ -131,6 +129,13 @@ class Session final : public std::enable_shared_from_this<Session>,
  private:
   // The life of a session; see `start`, `establish`, `close`, `end`.
   enum class Phase { negotiating, open, closing, ended };
+
+  static FrameHeader reply_header(const FrameHeader& request) noexcept {
+    return {.flags = flag::sync,
+            .event = request.event,
+            .cable_id = request.cable_id,
+            .channel = request.channel};
+  }
 
   template <typename Step>
   void run_turn(Step step);

@@ -25,6 +25,9 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
+// Handlers take it by value, and a copy of one just made would wait for its fields to be written.
+const error_code success;
+
 std::string describe_bytes(BytesView bytes) {
   std::string text = "found";
   for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 16))) {
@@ -202,7 +205,8 @@ void Session::on_reply(const Frame& frame) {
   if (!completion) return;
   const bool failed =
       (frame.header.flags & flag::error) != 0 && (features() & feature::error_replies) != 0;
-  completion(failed ? Errc::remote_error : error_code(), frame.payload);
+  if (failed) return completion(Errc::remote_error, frame.payload);
+  completion(success, frame.payload);
 }
 
 void Session::on_inner(const Frame& frame) {
@@ -214,7 +218,7 @@ void Session::on_inner(const Frame& frame) {
     case inner_event::processor_id: return answer_cable_id_request(frame);
     default: break;
   }
-  reply(frame.header.event, frame.header.cable_id, frame.header.channel, {});
+  reply(frame.header, {});
 }
 
 void Session::answer_hello(const Frame& frame) {
@@ -237,13 +241,13 @@ void Session::answer_cable_id_request(const Frame& frame) {
   const auto request = decode_processor_id_request(frame.payload);
   if (!request) {
     turn_owner_->on_error(*this, Errc::protocol_violation, "cable id request is too short");
-    reply(frame.header.event, frame.header.cable_id, frame.header.channel, {});
+    reply(frame.header, {});
     return;
   }
   const ProcessorIdReply answer{choose_processor(request->affinity_mask),
                                 turn_owner_->on_cable_id_request(*this)};
   const auto payload = encode(answer);
-  reply(frame.header.event, frame.header.cable_id, frame.header.channel, payload);
+  reply(frame.header, payload);
 }
 
 }  // namespace ntcpmsg::detail
