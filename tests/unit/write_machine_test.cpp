@@ -161,11 +161,10 @@ TEST(WriteMachine, lets_a_first_message_wait_for_company_as_long_as_it_is_told_t
 
 TEST(WriteMachine, lets_a_message_gather_when_somebody_will_write_it_and_no_batch_is_complete) {
   for (const auto& machine : {scheduled_machine(), writing_machine(), armed_machine()}) {
-    EXPECT_TRUE(machine.lets_gather(999)) << machine.state();
-    EXPECT_FALSE(machine.lets_gather(1000)) << machine.state();
+    EXPECT_EQ(machine.gather_limit(), 999U) << machine.state();
   }
-  EXPECT_FALSE(WriteMachine(at_once).lets_gather(1));
-  EXPECT_FALSE(idle_machine().lets_gather(1));
+  EXPECT_EQ(WriteMachine(at_once).gather_limit(), 0U);
+  EXPECT_EQ(idle_machine().gather_limit(), 0U);
 }
 
 TEST(WriteMachine, ignores_what_comes_in_the_wrong_state) {

@@ -35,6 +35,9 @@ class ByteBuffer {
     return memory_.get() + end_;
   }
 
+  /// The same when there is room for them already.
+  std::byte* free_room() noexcept { return memory_.get() + end_; }
+
   void commit(std::size_t count) noexcept {
     assert(count <= capacity_ - end_);
     end_ += count;

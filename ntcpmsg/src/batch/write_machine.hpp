@@ -54,10 +54,10 @@ class WriteMachine {
 
   State state() const noexcept { return state_; }
 
-  /// True when a message that brings the gathered bytes to this many needs nobody to act: the short
-  /// way of most messages in a burst.
-  bool lets_gather(std::size_t gathered) const noexcept {
-    return state_ >= State::scheduled && gathered < options_.max_bytes;
+  /// Up to so many gathered bytes nobody needs to act on a message: the short way of most messages
+  /// in a burst. 0 when each needs the long way.
+  std::size_t gather_limit() const noexcept {
+    return state_ >= State::scheduled && options_.max_bytes != 0 ? options_.max_bytes - 1 : 0;
   }
 
   Action on_attached(bool something_waits) noexcept;

@@ -53,7 +53,7 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
 
   /// Sends a message that needs nobody to act, as most in a burst; false when it has to go by
   /// `send`. Apart, because handing an error code through costs as much as the rest.
-  bool send_in_burst(std::uint32_t event, BytesView payload) {
+  [[gnu::always_inline]] bool send_in_burst(std::uint32_t event, BytesView payload) {
     return only_queue_ != nullptr && only_queue_->append_in_burst({.event = event}, payload);
   }
   error_code send(std::uint32_t event, BytesView payload);

@@ -14,6 +14,13 @@ detail::ClientLink::Target target_of(const Endpoint& endpoint) {
   return {endpoint.address().to_string(), endpoint.port()};
 }
 
+// Apart, so that the short way needs no stack.
+[[gnu::noinline]] void send_the_long_way(detail::ClientCore& core,
+                                         std::uint32_t event,
+                                         BytesView payload) {
+  detail::throw_on_error(core.send(event, payload));
+}
+
 }  // namespace
 
 const char* to_string(ConnectionState state) noexcept {
@@ -71,7 +78,7 @@ std::size_t MessageClient::close(Milliseconds timeout) { return core_->close(tim
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload) {
   if (core_->send_in_burst(event, payload)) return;
-  detail::throw_on_error(core_->send(event, payload));
+  send_the_long_way(*core_, event, payload);
 }
 
 void MessageClient::async_send(std::uint32_t event, BytesView payload, error_code& ec) {

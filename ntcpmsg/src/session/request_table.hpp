@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/brief_lock.hpp"
+#include "base/biased_lock.hpp"
 #include "base/deadline.hpp"
 #include "ntcpmsg/bytes.hpp"
 #include "ntcpmsg/error.hpp"
@@ -63,7 +63,7 @@ class RequestTable {
 
   std::size_t max_requests_;
   std::uint32_t channel_base_;
-  mutable BriefLock lock_;
+  mutable BiasedLock lock_;
   std::vector<Slot> slots_;
   std::uint32_t first_free_ = no_slot;
   std::size_t in_flight_ = 0;

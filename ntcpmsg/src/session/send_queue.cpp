@@ -50,12 +50,13 @@ error_code SendQueue::append(const FrameHeader& header,
   const std::size_t bytes = frame_header_size + payload.size();
   TimePoint deadline{};
   for (;;) {
-    Lock lock(lock_);
+    Lock lock(*this);
     if (payload.size() > peer_max_message_size_ && !options.handshake)
       return Errc::message_too_large;
     if (const error_code ec = refusal(options)) return ec;
     if (options.never_refused || fits(bytes)) {
-      put(header, payload);
+      buffer_.append(completed(header, payload), payload);
+      ++messages_;
       note_size();
       const bool on_io_thread = io_thread_->running_in_this_thread();
       const bool idle = machine_.state() == WriteMachine::State::idle;
@@ -64,7 +65,7 @@ error_code SendQueue::append(const FrameHeader& header,
       const std::size_t gathered = buffer_.gathered();
       const std::size_t batch = config_.batch.max_bytes;
       const bool full = gathered >= batch;
-      if (full) ++batches_written_;
+      if (full) batches_written_.store(true, std::memory_order_relaxed);
       // Behind a write that is under way several batches gather; each is completed once.
       batch_completed = full && gathered / batch != (gathered - bytes) / batch;
       const auto action = machine_.on_append({gathered, options.urgent, on_io_thread, quiet});
@@ -86,9 +87,17 @@ error_code SendQueue::append(const FrameHeader& header,
   }
 }
 
+std::size_t SendQueue::find_burst_limit() const noexcept {
+  if (refuse_reason_) return 0;
+  const std::size_t waiting = buffer_.size() - buffer_.gathered();
+  const std::size_t high_water_mark = config_.queue.high_water_mark;
+  const std::size_t room = high_water_mark > waiting ? high_water_mark - waiting : 0;
+  return std::min({room, machine_.gather_limit(), buffer_.gathered() + buffer_.room()});
+}
+
 error_code SendQueue::refuse_for_lack_of_room() {
   {
-    const Lock lock(lock_);
+    const Lock lock(*this);
     refused_ = true;
   }
   notify_at(low_water_mark());
@@ -96,7 +105,7 @@ error_code SendQueue::refuse_for_lack_of_room() {
 }
 
 void SendQueue::append_frames(BytesView frames) {
-  Lock lock(lock_);
+  Lock lock(*this);
   buffer_.append_frames(frames);
   note_size();
   carry_out(machine_.on_append({.gathered = buffer_.gathered(), .on_io_thread = true}), lock);
@@ -184,7 +193,7 @@ bool SendQueue::trim_due() noexcept {
 }
 
 void SendQueue::trim() {
-  Lock lock(lock_);
+  Lock lock(*this);
   if (!online()) return;
   const bool idle = machine_.state() == WriteMachine::State::idle;
   if (!idle || Clock::now() - last_write_ < idle_after) {
@@ -218,7 +227,7 @@ error_code SendQueue::wait_for(TimePoint deadline, error_code on_timeout, Ready 
   std::optional<error_code> result;
   for (;;) {
     {
-      const Lock lock(lock_);
+      const Lock lock(*this);
       result = ready();
     }
     if (result) break;
@@ -257,24 +266,24 @@ error_code SendQueue::wait_empty(TimePoint deadline) {
 }
 
 void SendQueue::attach(WriteTarget& target) {
-  Lock lock(lock_);
+  Lock lock(*this);
   target_ = &target;
   between_sessions_ = false;
   flush_pending_ = false;
   trim_pending_ = false;
-  batches_written_ = 0;
+  batches_written_.store(false, std::memory_order_relaxed);
   last_write_ = {};
   carry_out(machine_.on_attached(!buffer_.empty()), lock);
 }
 
 void SendQueue::set_peer_limit(std::size_t max_message_size) noexcept {
-  const Lock lock(lock_);
+  const Lock lock(*this);
   peer_max_message_size_ =
       max_message_size == 0 ? max_payload_size : std::min(max_message_size, max_payload_size);
 }
 
 void SendQueue::detach() noexcept {
-  Lock lock(lock_);
+  Lock lock(*this);
   machine_.on_detached();
   between_sessions_ = true;
   // Writes never wait, so whoever is in one is out of it in a moment.
@@ -288,7 +297,7 @@ void SendQueue::detach() noexcept {
 }
 
 Leftover SendQueue::take_leftover() {
-  Lock lock(lock_);
+  Lock lock(*this);
   between_sessions_ = false;
   peer_max_message_size_ = max_payload_size;
   Leftover leftover = buffer_.take_leftover();
@@ -299,59 +308,62 @@ Leftover SendQueue::take_leftover() {
 }
 
 void SendQueue::put_back(Leftover leftover) {
-  const Lock lock(lock_);
+  const Lock lock(*this);
   buffer_.put_back(std::move(leftover));
   note_size();
 }
 
 void SendQueue::refuse(error_code reason) noexcept {
-  Lock lock(lock_);
+  Lock lock(*this);
   refuse_reason_ = reason;
   wake_waiters(lock);
 }
 
 void SendQueue::accept_again() noexcept {
-  const Lock lock(lock_);
+  const Lock lock(*this);
   refuse_reason_ = {};
 }
 
 void SendQueue::flush() {
-  Lock lock(lock_);
+  // A look at a burst that goes on leaves the lock to the sender.
+  if (target_ != nullptr && batches_written_.exchange(false, std::memory_order_relaxed)) {
+    return target_->schedule_flush(burst_watch);
+  }
+  Lock lock(*this);
   flush_pending_ = false;
   if (!online()) return;
-  if (std::exchange(batches_written_, 0) != 0) return schedule_flush(burst_watch, lock);
   carry_out(machine_.on_flush(), lock);
 }
 
 void SendQueue::on_writable() {
-  Lock lock(lock_);
+  Lock lock(*this);
   carry_out(machine_.on_writable(), lock);
 }
 
 void SendQueue::notify_at(std::size_t bytes) noexcept {
-  Lock lock(lock_);
+  Lock lock(*this);
   notify_at_ = notify_at_ == no_notification ? bytes : std::max(notify_at_, bytes);
   if (!online() || !notification_due()) return;
   call_target(lock, [](WriteTarget& target) { target.queue_drained(); });
 }
 
 std::size_t SendQueue::size() const noexcept {
-  const Lock lock(lock_);
+  const std::lock_guard guard(lock_);
   return buffer_.size();
 }
 
 bool SendQueue::take_refused() noexcept {
-  const Lock lock(lock_);
+  const std::lock_guard guard(lock_);
   return std::exchange(refused_, false);
 }
 
 void SendQueue::count_unsent(std::size_t messages) noexcept {
-  const Lock lock(lock_);
+  const std::lock_guard guard(lock_);
   unsent_ += messages;
 }
 
 void SendQueue::add_to(Statistics& total) const noexcept {
-  const Lock lock(lock_);
+  const std::lock_guard guard(lock_);
   total.messages_sent += messages_;
   total.bytes_sent += bytes_written_;
   total.writes += writes_;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "base/brief_lock.hpp"
+#include "base/biased_lock.hpp"
 #include "base/deadline.hpp"
 #include "batch/outbound_buffer.hpp"
 #include "batch/write_machine.hpp"
@@ -82,29 +82,19 @@ class SendQueue {
                     const AppendOptions& options,
                     bool& batch_completed);
   /// The short way of a message in a burst, which nobody needs to act on. False, with nothing
-  /// done, when it has to go the long way. Numbers a header as `append` does. Inlined by order, so
-  /// that the header stays in registers: as a call it costs a burst of small messages a sixth.
-  [[gnu::always_inline]] bool append_in_burst(const FrameHeader& header, BytesView payload) {
-    const std::size_t bytes = frame_header_size + payload.size();
-    const std::lock_guard guard(lock_);
-    if (!machine_.lets_gather(buffer_.gathered() + bytes) || refuse_reason_ ||
-        buffer_.size() + bytes > config_.queue.high_water_mark ||
-        payload.size() > peer_max_message_size_) {
-      return false;
-    }
-    put(header, payload);
-    return true;
-  }
-  /// The same for a reply, which is never refused.
-  bool append_reply_in_burst(const FrameHeader& header, BytesView payload) {
-    const std::lock_guard guard(lock_);
-    if (!machine_.lets_gather(buffer_.gathered() + frame_header_size + payload.size()) ||
-        payload.size() > peer_max_message_size_) {
-      return false;
-    }
-    put(header, payload);
-    note_size();
-    return true;
+  /// done, when it has to go the long way. Numbers a header as `append` does.
+  ///
+  /// Inlined by order and without a call, so that it needs no stack: the exchange of the lock waits
+  /// for all stores before it, and saved registers were half of them.
+  [[gnu::always_inline]] bool append_in_burst(const FrameHeader& header,
+                                              BytesView payload) noexcept {
+    if (!lock_.try_lock()) return false;
+    const bool fits = buffer_.gathered() + frame_header_size + payload.size() <= burst_limit_ &&
+                      payload.size() <= peer_max_message_size_;
+    if (fits) buffer_.append_in_room(completed(header, payload), payload);
+    messages_ += fits ? 1 : 0;
+    lock_.unlock();
+    return fits;
   }
   /// Appends whole frames that another queue had accepted, whatever room there is. I/O thread.
   void append_frames(BytesView frames);
@@ -149,28 +139,51 @@ class SendQueue {
   void count_unsent(std::size_t messages) noexcept;
 
  private:
-  using Lock = std::unique_lock<BriefLock>;
+  /// The lock for all but the short way, to which it leaves how far that may go.
+  class Lock {
+   public:
+    explicit Lock(SendQueue& queue) noexcept : queue_(queue) { lock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() {
+      if (locked_) unlock();
+    }
+
+    void lock() noexcept {
+      queue_.lock_.lock();
+      locked_ = true;
+    }
+    void unlock() noexcept {
+      queue_.burst_limit_ = queue_.find_burst_limit();
+      locked_ = false;
+      queue_.lock_.unlock();
+    }
+
+   private:
+    SendQueue& queue_;
+    bool locked_ = false;
+  };
 
   bool fits(std::size_t bytes) const noexcept {
     return buffer_.empty() || buffer_.size() + bytes <= config_.queue.high_water_mark;
   }
   bool online() const noexcept { return machine_.state() != WriteMachine::State::offline; }
+  std::size_t find_burst_limit() const noexcept;
   error_code refusal(const AppendOptions& options) const noexcept;
   /// Remembers it, and tells the target when there is room again.
   error_code refuse_for_lack_of_room();
   std::uint32_t next_message_number() noexcept {
     return next_channel_ = config_.channel_base | ((next_channel_ + 1) & ~first_server_channel);
   }
-  // Inlined by order: as a call it costs a message in a burst a quarter more.
-  [[gnu::always_inline]] void put(const FrameHeader& header, BytesView payload) {
+  /// With the length and, if it has none, a number.
+  [[gnu::always_inline]] FrameHeader completed(const FrameHeader& header,
+                                               BytesView payload) noexcept {
     const bool numbered = header.channel != 0 || (header.flags & flag::sync) != 0;
-    buffer_.append({.flags = header.flags,
-                    .event = header.event,
-                    .cable_id = header.cable_id,
-                    .channel = numbered ? header.channel : next_message_number(),
-                    .length = static_cast<std::uint32_t>(payload.size())},
-                   payload);
-    ++messages_;
+    return {.flags = header.flags,
+            .event = header.event,
+            .cable_id = header.cable_id,
+            .channel = numbered ? header.channel : next_message_number(),
+            .length = static_cast<std::uint32_t>(payload.size())};
   }
   void note_size() noexcept {
     const bool above = buffer_.size() > config_.queue.high_water_mark;
@@ -193,9 +206,12 @@ class SendQueue {
   Config config_;
   std::shared_ptr<IoThread> io_thread_;
 
-  mutable BriefLock lock_;
+  mutable BiasedLock lock_;
   OutboundBuffer buffer_;
+  /// Bytes up to which the short way may fill the buffer; 0: not at all.
+  std::size_t burst_limit_ = 0;
   WriteMachine machine_;
+  // Changed by the I/O thread, which alone may read it without the lock.
   WriteTarget* target_ = nullptr;
   std::size_t peer_max_message_size_ = max_payload_size;
   std::uint32_t next_channel_;
@@ -206,8 +222,8 @@ class SendQueue {
   bool flush_pending_ = false;
   /// It was told to trim, and has not.
   bool trim_pending_ = false;
-  /// Batches that senders wrote themselves since the last flush.
-  std::uint32_t batches_written_ = 0;
+  /// Senders have written batches themselves since the I/O thread last looked in.
+  std::atomic<bool> batches_written_{false};
   /// `size() > high_water_mark`. Set under the lock.
   std::atomic<bool> above_high_water_{false};
   error_code refuse_reason_;

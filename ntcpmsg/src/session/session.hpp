@@ -108,7 +108,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   error_code reply(const FrameHeader& request, BytesView payload);
   /// The short way of a reply, as that of `SendQueue`; false when it has to go by `reply`.
   bool reply_in_burst(const FrameHeader& request, BytesView payload) {
-    return open() && queue_->append_reply_in_burst(reply_header(request), payload);
+    return open() && queue_->append_in_burst(reply_header(request), payload);
   }
   /// Tells the peer that its request failed, by an empty reply when it knows no errors.
   void reply_error(const FrameHeader& request, std::string_view text);
