@@ -68,7 +68,9 @@ void BiasedLock::withdraw_bias(Seat& from) noexcept {
   biased_to_.store(nullptr, std::memory_order_relaxed);
   fence_all_threads();
   while (from.taken.load(std::memory_order_acquire)) ::sched_yield();
-  run_for_bias_ = std::min(2 * run_for_bias_, longest_run_);
+  if (doublings_ == most_doublings) return;
+  ++doublings_;
+  run_for_bias_ *= 2;
 }
 
 }  // namespace ntcpmsg::detail

@@ -24,10 +24,10 @@ class BiasedLock {
   /// what withdrawing it does. Each withdrawal doubles them, up to `most_doublings` times, so that
   /// threads that contend for long go without.
   static constexpr std::uint32_t default_run = 8192;
-  static constexpr std::uint32_t most_doublings = 4;
+  static constexpr std::uint8_t most_doublings = 4;
 
   explicit BiasedLock(std::uint32_t run_for_bias = default_run) noexcept
-      : run_for_bias_(run_for_bias), longest_run_(run_for_bias << most_doublings) {}
+      : run_for_bias_(run_for_bias) {}
 
   void lock() noexcept {
     if (!take_by_bias()) take_as_everybody();
@@ -91,14 +91,15 @@ class BiasedLock {
   void withdraw_bias(Seat& from) noexcept;
 
   BriefLock lock_;
-  // Changed by the holder of `lock_`.
-  std::atomic<Seat*> biased_to_{nullptr};
-  // The rest belongs to whoever is in the section. Null: not entered by bias.
-  Seat* seat_in_use_ = nullptr;
-  ThreadNumber last_ = 0;
+  // What is not atomic belongs to whoever is in the section.
+  std::uint8_t doublings_ = 0;
   std::uint32_t run_ = 0;
   std::uint32_t run_for_bias_;
-  std::uint32_t longest_run_;
+  ThreadNumber last_ = 0;
+  // Null: not entered by bias.
+  Seat* seat_in_use_ = nullptr;
+  // Changed by the holder of `lock_`.
+  std::atomic<Seat*> biased_to_{nullptr};
   std::array<Seat, seats> seats_;
 };
 

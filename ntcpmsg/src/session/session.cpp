@@ -34,11 +34,11 @@ Session::Session(Parts parts, SessionConfig config)
       requests_(std::move(parts.requests)),
       owner_(std::move(parts.owner)),
       config_(std::move(config)),
-      hello_(config_.hello_timeout) {}
+      hello_(config_.hello ? std::make_unique<HelloMachine>(config_.hello_timeout) : nullptr) {}
 
 void Session::start() {
   run_turn([this] {
-    if (config_.hello) return on_hello_action(hello_.start(Clock::now()));
+    if (hello_) return on_hello_action(hello_->start(Clock::now()));
     establish();
   });
 }
@@ -47,7 +47,7 @@ void Session::on_hello_action(HelloMachine::Action action) {
   switch (action) {
     case HelloMachine::Action::none: return;
     case HelloMachine::Action::agreed:
-      peer_hello_ = hello_.peer();
+      peer_hello_ = hello_->peer();
       features_.store(config_.hello->features & peer_hello_->features, std::memory_order_release);
       return establish();
     case HelloMachine::Action::plain: return establish();
@@ -63,7 +63,7 @@ void Session::on_hello_action(HelloMachine::Action action) {
   error_code ec;
   // The first bytes of a fresh connection always fit into the kernel's buffer.
   if (stream_->write_some(frame, ec) != frame.size()) return end(ec ? ec : Errc::disconnected);
-  arm_timer(hello_.deadline());
+  arm_timer(hello_->deadline());
 }
 
 void Session::establish() {
@@ -148,7 +148,7 @@ void Session::arm_timer(TimePoint deadline) {
 void Session::on_timer() {
   // An expiry that was under way when the timer was set anew.
   if (Clock::now() < timer_deadline_) return;
-  if (phase_ == Phase::negotiating) return on_hello_action(hello_.on_time(Clock::now()));
+  if (phase_ == Phase::negotiating) return on_hello_action(hello_->on_time(Clock::now()));
   if (phase_ == Phase::closing) {
     const bool arrived = said_goodbye_ && stream_->all_acknowledged();
     if (!arrived && Clock::now() < close_deadline_) {

@@ -185,7 +185,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   HandlerMemory handler_memory_;
   std::atomic<bool> flush_posted_{false};
   SessionConfig config_;
-  HelloMachine hello_;
+  // Of a session that sends a hello.
+  std::unique_ptr<HelloMachine> hello_;
   std::optional<Hello> peer_hello_;
   // Made when first needed; most sessions of a server never do.
   std::unique_ptr<boost::asio::steady_timer> timer_;

@@ -187,7 +187,7 @@ void Session::dispatch(const Frame& frame) {
 
 bool Session::hold_until_established(const Frame& frame) {
   if (is_reply(frame.header)) {
-    on_hello_action(hello_.on_reply(frame.payload));
+    on_hello_action(hello_->on_reply(frame.payload));
     return true;
   }
   if (held_.size() + frame.payload.size() > most_held) {

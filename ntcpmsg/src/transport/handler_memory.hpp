@@ -23,16 +23,16 @@ class HandlerMemory {
 
   void* allocate(std::size_t size) {
     if (size <= block_size) {
-      for (Block& block : blocks_) {
-        if (!block.taken.exchange(true, std::memory_order_acquire)) return block.bytes;
+      for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        if (!taken_[i].exchange(true, std::memory_order_acquire)) return blocks_[i].bytes;
       }
     }
     return ::operator new(size);
   }
 
   void deallocate(void* memory) noexcept {
-    for (Block& block : blocks_) {
-      if (memory == block.bytes) return block.taken.store(false, std::memory_order_release);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      if (memory == blocks_[i].bytes) return taken_[i].store(false, std::memory_order_release);
     }
     ::operator delete(memory);
   }
@@ -42,11 +42,11 @@ class HandlerMemory {
   static constexpr std::size_t block_size = 80;
 
   struct Block {
-    std::atomic<bool> taken{false};
     alignas(std::max_align_t) std::byte bytes[block_size];
   };
 
   std::array<Block, 2> blocks_;
+  std::array<std::atomic<bool>, 2> taken_{};
 };
 
 /// The same as an allocator.
