@@ -131,6 +131,7 @@ class Senders {
     for (int i = 0; i < messages_each; ++i) {
       AppendOptions options = options_;
       options.urgent = random() % 16 == 0;
+      options.in_company = random() % 2 == 0;
       options.may_wait = random() % 4 != 0;
       const Bytes payload = Numbered::make(accepted_[sender], random);
       const error_code ec =

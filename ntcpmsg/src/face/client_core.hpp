@@ -177,6 +177,8 @@ class ClientCore final : public LinkOwner, public std::enable_shared_from_this<C
   CableMachine cable_;
   HandlerCache<void(Message&)> received_cache_;
 
+  /// Callers of `request` that wait.
+  std::atomic<std::size_t> blocked_callers_{0};
   std::atomic<ConnectionState> state_{ConnectionState::disconnected};
   std::atomic<std::uint16_t> cable_id_{0};
   /// No handler is called any more.

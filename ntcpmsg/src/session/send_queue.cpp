@@ -70,6 +70,7 @@ error_code SendQueue::append(const FrameHeader& header,
       batch_completed = full && gathered / batch != (gathered - bytes) / batch;
       const auto action = machine_.on_append({gathered, options.urgent, on_io_thread, quiet});
       if (action == WriteMachine::Action::schedule && options.flushed_by_caller) return {};
+      if (action == WriteMachine::Action::write && options.in_company) let_others_append(lock);
       carry_out(action, lock);
       return {};
     }
@@ -140,6 +141,14 @@ void SendQueue::call_target(Lock& lock, Call call) {
   WriteTarget& target = *target_;
   lock.unlock();
   call(target);
+  lock.lock();
+  --target_users_;
+}
+
+void SendQueue::let_others_append(Lock& lock) noexcept {
+  ++target_users_;
+  lock.unlock();
+  ::sched_yield();
   lock.lock();
   --target_users_;
 }

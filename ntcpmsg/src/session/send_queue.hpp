@@ -41,6 +41,9 @@ class WriteTarget {
 struct AppendOptions {
   /// The sender waits for the answer: write at once rather than with the next batch.
   bool urgent = false;
+  /// Others like this sender are at work: let them run before an urgent write, which takes along
+  /// what they append. One write and one wake-up of the peer for all cost half of one for each.
+  bool in_company = false;
   /// A reply: takes room even when there is none or new messages are refused, since what bounds
   /// replies is that their requests are no longer read.
   bool never_refused = false;
@@ -192,6 +195,7 @@ class SendQueue {
   void carry_out(WriteMachine::Action action, Lock& lock);
   void schedule_flush(std::chrono::microseconds delay, Lock& lock);
   void write_until_blocked(Lock& lock);
+  void let_others_append(Lock& lock) noexcept;
   bool trim_due() noexcept;
   bool notification_due() noexcept;
   void wake_waiters(Lock& lock) noexcept;
