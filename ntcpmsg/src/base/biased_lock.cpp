@@ -60,7 +60,8 @@ void BiasedLock::give_bias(ThreadNumber to) noexcept {
   const auto seat = std::ranges::find_if(
       seats_, [to](const Seat& each) { return each.thread == to || each.thread == 0; });
   if (seat == seats_.end() || !membarrier_available()) return;
-  seat->thread = to;
+  // Once: late attempts of others may be reading it when the same thread gets the bias again.
+  if (seat->thread == 0) seat->thread = to;
   biased_to_.store(&*seat, std::memory_order_release);
 }
 
